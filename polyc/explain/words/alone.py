@@ -10,6 +10,10 @@ from polyc.errors import Diagnostic, Span
 from polyc.explain.codes import refusal
 from polyc.explain.words.report import WIDTH
 
+WITNESS = "Look at the witness."
+MARKED = "Between '#pragma scop' and '#pragma endscop', `explain --why` shows which iterations it is between."
+"""What a region shows, and a loop in none does not."""
+
 
 def left_lines(left: Sequence[Diagnostic], width: int = WIDTH) -> str:
     """The loops that are in no region, and why: for a file that was searched."""
@@ -48,6 +52,7 @@ def answer(one: Diagnostic, span: Span, source: list[str], width: int) -> Iterat
     code = re.search(r"\[([a-z-]+)\]$", one.message)
     entries = [refusal(what, code[1]) for what in ("parallel", "tiled")] if code is not None else []
     advice = next((entry.advice for entry in entries if entry is not None), "")
+    advice = advice.replace(WITNESS, MARKED) if advice.startswith(WITNESS) else advice
     yield from wrapped(f"      To do: {advice}", width) if advice else ()
 
 

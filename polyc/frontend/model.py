@@ -115,14 +115,12 @@ class Modeller:
         """Model the region. Raises UserError with everything that is refused in it."""
         try:
             scop = self.modelled(True)
-        except UserError as problem:
+        except UserError:
             if not self.inlined:
                 raise
-            self.inlines = False  # what the text of a function does may be refused where a call of it is not
-            try:
-                scop = self.modelled(True)
-            except UserError:
-                raise problem from None
+            # What the text of a function does may be refused where a call of it is not; of its names nobody can tell.
+            self.inlines = False
+            scop = self.modelled(True)
         if scop.inspection is None:
             return scop
         return replace(scop, inspection=replace(scop.inspection, plain=self.modelled(False)))

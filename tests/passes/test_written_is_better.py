@@ -96,3 +96,26 @@ def test_loops_that_calls_make_short(tmp_path: Path) -> None:
     text = render_file(source, [compile_region(region, Options()) for region in source.regions])
     assert "omp simd" not in text[text.index("nearest") : text.index("void polyval")]
     assert "v_of" not in text
+
+
+PATHS = """
+void f(int dist[90][90])
+{
+#pragma scop
+    for (int k = 0; k < 90; k++)
+        for (int i = 0; i < 90; i++)
+            for (int j = 0; j < 90; j++) {
+                int d = dist[i][k] + dist[k][j];
+                if (d < dist[i][j])
+                    dist[i][j] = d;
+            }
+#pragma endscop
+}
+"""
+
+
+def test_a_name_for_what_is_compared_is_no_obstacle(tmp_path: Path) -> None:
+    """Each loop carries something where it is whole; cut at k, those inside carry nothing."""
+    result = compiled(PATHS, tmp_path)
+    assert result.verified
+    assert result.text.count("omp simd") >= 6

@@ -56,15 +56,20 @@ def straighten_nests(program: Program) -> Program:
 
 def _straightened(program: Program, instances: isl.UnionSet, node: Node) -> tuple[Program, Node]:
     """The nest in another order, if it is skewed and another order is better; a remark says so."""
-    skews = any(_is_skewed(m) for n in walk(node) if isinstance(n, Band) for m in n.members)
-    if is_finished(node) or not (skews or _begins_with_few(program, node)):
+    members = [m for n in walk(node) if isinstance(n, Band) for m in n.members]
+    skews, in_sequence = any(map(_is_skewed, members)), bool(members) and not any(m.coincident for m in members)
+    if is_finished(node) or not (skews or in_sequence or _begins_with_few(program, node)):
         return program, node
     statements = tuple(names(instances))
     skewed = _innermost(program, node)
     for order in _orders(program, instances):
         new = _innermost(program, order.node)
-        in_sequence = order.in_sequence and not _pays_in_parallel(program, node)
-        if all(_is_better(new.get(name), loop, in_sequence) for name, loop in skewed.items()):
+        allowed = order.in_sequence and not _pays_in_parallel(program, node)
+        if in_sequence and not skews:
+            better = all(_runs_at_once(new.get(name), loop) for name, loop in skewed.items())
+        else:
+            better = all(_is_better(new.get(name), loop, allowed) for name, loop in skewed.items())
+        if better:
             what = ", ".join(statements)
             group = Group(statements, statements, (), (), _has_parallel(order.node))
             program = replace(program, groups=(*program.groups, group))
@@ -224,6 +229,12 @@ def _is_better(new: tuple[bool, float] | None, old: tuple[bool, float], in_seque
     if new is None or new[1] <= max(0.0, old[1]):
         return False
     return new[0] or (in_sequence and old[1] <= 0)
+
+
+def _runs_at_once(new: tuple[bool, float] | None, old: tuple[bool, float]) -> bool:
+    """Whether an innermost loop that carries a dependence is cut into such that carry none, and likes the memory as
+    well."""
+    return new is not None and new[0] and new[1] >= max(old[1], 1e-9)
 
 
 def _pays_in_parallel(program: Program, node: Node) -> bool:

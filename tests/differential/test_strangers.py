@@ -71,8 +71,8 @@ int main(int argc, char **argv)
 def test_ordinary_shapes(tmp_path: Path) -> None:
     _, printed = compiled_file(TEXT, tmp_path, target="openmp")
     assert "in[(long)y * s->w + x]" in printed, "a name for a subscript may be made of members"
-    assert "polyc_threads(1.0 * n * n > 750)" in printed, "other loops than were written pay without threads, too"
-    assert "omp parallel for if (n > 256 && 1.0 * n * n > 12000)" in printed, "one tile is for one thread"
+    assert "polyc_threads(1.0 * n * n > 3000)" in printed, "other loops than were written pay without threads, too"
+    assert "omp parallel for if (n > 256 && 1.0 * n * n > 48000)" in printed, "one tile is for one thread"
     order = printed[printed.index("void blocks") :]
     assert order.index("for (int j = 0; j < 8; j++)") > order.index("for (int i = 0; i < 8; i++)"), "small blocks stay"
     run_alike(TEXT, printed, tmp_path, [("1",), ("7",), ("40",), ("150",)])

@@ -111,22 +111,22 @@ add("parallel", "loops below not seen", "has_loops says no", always(parallel, "h
 
 
 def any_update(original: Any) -> Any:
-    def reduction_of(statement: Statement, arrays: Mapping[str, Array]) -> tuple[str, str] | None:
+    def reductions_of(statement: Statement, arrays: Mapping[str, Array]) -> dict[str, str]:
         match statement.body:
             case c.ExprStmt(expr=c.Assign(target=c.ArrayRef(array=array))):
-                return "+", array
+                return {array: "+"} if not arrays[array].rank else {}
             case _:
                 return original(statement, arrays)  # type: ignore[no-any-return]
 
-    return reduction_of
+    return reductions_of
 
 
 def product_as_sum(original: Any) -> Any:
-    def reduction_of(statement: Statement, arrays: Mapping[str, Array]) -> tuple[str, str] | None:
+    def reductions_of(statement: Statement, arrays: Mapping[str, Array]) -> dict[str, str]:
         found = original(statement, arrays)
-        return None if found is None else ("*" if found[0] == "+" else "+", found[1])
+        return {array: "*" if operator == "+" else "+" for array, operator in found.items()}
 
-    return reduction_of
+    return reductions_of
 
 
 def without_asking(original: Any) -> Any:
@@ -170,18 +170,18 @@ add(
     "reductions",
     "a false associative reduction",
     "x = 3 * x + a counts as a sum",
-    together(patched(reductions, "reduction_of", any_update), NO_RACES),
+    together(patched(reductions, "reductions_of", any_update), NO_RACES),
 )
 add(
     "reductions",
     "a false associative reduction in the analysis",
     "which the check reads as well",
     together(
-        patched(reductions, "reduction_of", any_update),
-        patched(recognised, "reduction_of", any_update),
+        patched(reductions, "reductions_of", any_update),
+        patched(recognised, "reductions_of", any_update),
         NO_RACES,
         lambda patch: patch.setattr(
-            "polyc.verify.order.races.reduction_of", any_update(recognised.reduction_of), raising=False
+            "polyc.verify.order.races.reductions_of", any_update(recognised.reductions_of), raising=False
         ),
     ),
 )
@@ -189,7 +189,7 @@ add(
     "reductions",
     "a sum as a product",
     "the wrong operator",
-    together(patched(reductions, "reduction_of", product_as_sum), NO_RACES),
+    together(patched(reductions, "reductions_of", product_as_sum), NO_RACES),
 )
 add(
     "reductions",

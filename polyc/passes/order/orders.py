@@ -62,7 +62,7 @@ def _straightened(program: Program, instances: isl.UnionSet, node: Node) -> tupl
         return program, node
     statements = tuple(names(instances))
     skewed = _innermost(program, node)
-    for order in _orders(program, instances):
+    for order in _orders(program, instances, all_pairs=in_sequence and not skews):
         new = _innermost(program, order.node)
         allowed = order.in_sequence and not _pays_in_parallel(program, node)
         if in_sequence and not skews:
@@ -96,11 +96,14 @@ class _Order:
     """Whether its innermost loops may carry dependences."""
 
 
-def _orders(program: Program, instances: isl.UnionSet) -> Iterator[_Order]:
-    """Other orders of a nest, with their coincident loops marked; the one that was written first."""
+def _orders(program: Program, instances: isl.UnionSet, all_pairs: bool = False) -> Iterator[_Order]:
+    """Other orders of a nest, with their coincident loops marked; the one that was written first.
+
+    all_pairs: what is overwritten and never read holds loops, too: nobody gives threads copies of it
+    """
     written = name_members(Domain(instances, restrict(program.scop.tree.child, instances)), program.scop).child
     d = program.dependences
-    strict = among(d.flow.union(d.lasting_false), instances)
+    strict = among(d.flow.union(d.false if all_pairs else d.lasting_false), instances)
     splitter = Splitter()
     node = splitter.marked(written, instances, strict)
     cut = f", with a cut of {' and '.join(dict.fromkeys(name for name, _ in splitter.splits))}"

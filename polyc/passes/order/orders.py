@@ -57,8 +57,11 @@ def straighten_nests(program: Program) -> Program:
 def _straightened(program: Program, instances: isl.UnionSet, node: Node) -> tuple[Program, Node]:
     """The nest in another order, if it is skewed and another order is better; a remark says so."""
     members = [m for n in walk(node) if isinstance(n, Band) for m in n.members]
-    skews, in_sequence = any(map(_is_skewed, members)), bool(members) and not any(m.coincident for m in members)
-    if is_finished(node) or not (skews or in_sequence or _begins_with_few(program, node)):
+    skews, in_sequence = (
+        any(map(_is_skewed, members)),
+        _is_alone(program, instances) and not any(m.coincident for m in members),
+    )
+    if is_finished(node) or not members or not (skews or in_sequence or _begins_with_few(program, node)):
         return program, node
     statements = tuple(names(instances))
     skewed = _innermost(program, node)
@@ -201,6 +204,11 @@ def _is_combined(piece: isl.PwAff) -> bool:
     piece.foreach_piece(lambda _domain, aff: affs.append(aff))
     count = piece.dim(isl.dim_type.in_)
     return any(sum(aff.involves_dims(isl.dim_type.in_, d, 1) for d in range(count)) > 1 for aff in affs)
+
+
+def _is_alone(program: Program, instances: isl.UnionSet) -> bool:
+    """Whether no other nest reads what a nest leaves: which of its iterations was the last one holds its loops."""
+    return bool(program.dependences.flow.intersect_domain(instances).subtract_range(instances).is_empty())
 
 
 def _begins_with_few(program: Program, node: Node) -> bool:

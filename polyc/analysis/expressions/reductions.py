@@ -44,11 +44,7 @@ def reduction_of(statement: Statement, arrays: Mapping[str, Array]) -> tuple[str
         return None
     if condition is not None and not all(a.exact for a in statement.accesses if a.array == array):
         return None
-    if element.kind != "float" and not _is_whole(value, arrays):
-        return None
-    if element.kind != "float" and operator in (MAX, MIN) and not _has_type(value, element, arrays):
-        return None
-    return operator, array
+    return (operator, array) if _loses_nothing(operator, value, element, arrays) else None
 
 
 def reductions_of(statement: Statement, arrays: Mapping[str, Array]) -> dict[str, str]:
@@ -66,10 +62,7 @@ def reductions_of(statement: Statement, arrays: Mapping[str, Array]) -> dict[str
         if one is None or arrays[one[1]].rank or _mentions(one[2], one[1]):
             continue
         operator, array, value = one
-        element = arrays[array].element
-        if element.kind != "float" and not _is_whole(value, arrays):
-            continue
-        if element.kind != "float" and operator in (MAX, MIN) and not _has_type(value, element, arrays):
+        if not _loses_nothing(operator, value, arrays[array].element, arrays):
             continue
         mentioned[array] -= sum(isinstance(n, c.ArrayRef) and n.array == array for n in c.walk(node.expr))
         updates.setdefault(array, set()).add(operator)
@@ -154,6 +147,13 @@ def _same(node: c.Expr, target: c.ArrayRef) -> bool:
 
 def _mentions(expr: c.Expr, array: str) -> bool:
     return any(isinstance(n, c.ArrayRef) and n.array == array for n in c.walk(expr))
+
+
+def _loses_nothing(operator: str, value: c.Expr, element: CType, arrays: Mapping[str, Array]) -> bool:
+    """Whether a value is combined as it is: nothing is cut off, and what is compared has one type."""
+    if element.kind == "float":
+        return True
+    return _is_whole(value, arrays) and (operator not in (MAX, MIN) or _has_type(value, element, arrays))
 
 
 def _is_whole(value: c.Expr, arrays: Mapping[str, Array]) -> bool:

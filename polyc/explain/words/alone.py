@@ -51,8 +51,7 @@ def answer(one: Diagnostic, span: Span, source: list[str], width: int) -> Iterat
     yield from wrapped(f"    {one.message[0].upper()}{one.message[1:]} [{one.code}]", width)
     code = re.search(r"\[([a-z-]+)\]$", one.message)
     entries = [refusal(what, code[1]) for what in ("parallel", "tiled")] if code is not None else []
-    advice = next((entry.advice for entry in entries if entry is not None), "")
-    advice = advice.replace(WITNESS, MARKED) if advice.startswith(WITNESS) else advice
+    advice = next((entry.advice for entry in entries if entry is not None), "").replace(WITNESS, MARKED)
     yield from wrapped(f"      To do: {advice}", width) if advice else ()
 
 

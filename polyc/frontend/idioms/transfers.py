@@ -17,7 +17,7 @@ from math import prod
 from pycparser import c_ast
 
 from polyc.analysis.expressions.constants import literal_value
-from polyc.analysis.expressions.facts import base_key
+from polyc.analysis.expressions.facts import base_key, constant
 from polyc.frontend.c.ctype import Shape
 from polyc.frontend.c.references import links
 from polyc.frontend.c.symbols import Scope
@@ -183,7 +183,7 @@ class _Transfers:
                 found = self.piece(left)
                 return None if found is None else self.at(found, right)
         shape = self.shape(expr)
-        if shape is None or not shape.dims or shape.is_function or not self.is_number(shape):
+        if shape is None or not shape.dims or shape.is_function or not self.isconstant(shape):
             return None
         return _Piece(expr, None, shape)
 
@@ -213,7 +213,7 @@ class _Transfers:
             return replace(shape, dims=(first, *shape.dims[1:]))
         return shape
 
-    def is_number(self, shape: Shape) -> bool:
+    def isconstant(self, shape: Shape) -> bool:
         return shape.element.kind in ("int", "float") or is_record(self.scope.types, replace(shape, dims=()))
 
     def is_alike(self, one: Shape, other: Shape) -> bool:
@@ -223,7 +223,7 @@ class _Transfers:
 
     def value(self, expr: c.Expr, shape: Shape) -> c.Expr | None:
         """What each element is where each byte is that; None where that is not known."""
-        kind, number = shape.element.kind, _number(expr)
+        kind, number = shape.element.kind, constant(expr)
         if kind == "struct" or shape.element.text == "_Bool":
             return None
         if number == 0:
@@ -234,16 +234,6 @@ class _Transfers:
         found = int.from_bytes(bytes([number % 256]) * size, "little", signed=shape.element.signed)
         suffix = ("" if shape.element.signed else "u") + ("l" if size == 8 else "") if size >= 4 else ""
         return c.Literal(f"{found}{suffix}") if found >= 0 else c.Unary("-", c.Literal(f"{-found}{suffix}"))
-
-
-def _number(expr: c.Expr) -> int | None:
-    match expr:
-        case c.Literal(text=text):
-            return literal_value(text)
-        case c.Unary(op="-", operand=c.Literal(text=text)):
-            value = literal_value(text)
-            return None if value is None else -value
-    return None
 
 
 def _stays(piece: _Piece, count: int | None, sizes: tuple[int, ...]) -> bool:
@@ -257,6 +247,6 @@ def _stays(piece: _Piece, count: int | None, sizes: tuple[int, ...]) -> bool:
     if first.pointer or not rows:
         return True
     if counted is not None and first.size is not None:
-        start = 0 if piece.offset is None else _number(piece.offset)
+        start = 0 if piece.offset is None else constant(piece.offset)
         return counted <= first.size - (start or 0)
     return not all(isinstance(row.index, c.Literal) for row in rows)

@@ -40,7 +40,7 @@ def straighten_nests(program: Program) -> Program:
               (`splitting.py`); or the loops of a reading statement in another order, where updates of a cell may change
               places if they leave the same bits (`analysis/commuting.py`)
     requires: a nest of which isl's schedule has a loop over a combination of loops, or one of few iterations outermost
-              that was written inside of others
+              that was written inside of others; or each loop of which carries a dependence, and that no other reads
     ensures:  each instance runs once, and no pair that has to keep its order is turned round
     """
     child = program.tree.child
@@ -57,20 +57,18 @@ def straighten_nests(program: Program) -> Program:
 def _straightened(program: Program, instances: isl.UnionSet, node: Node) -> tuple[Program, Node]:
     """The nest in another order, if it is skewed and another order is better; a remark says so."""
     members = [m for n in walk(node) if isinstance(n, Band) for m in n.members]
-    skews, in_sequence = (
-        any(map(_is_skewed, members)),
-        _is_alone(program, instances) and not any(m.coincident for m in members),
-    )
+    skews = any(map(_is_skewed, members))
+    in_sequence = not (skews or any(m.coincident for m in members)) and _is_alone(program, instances)
     if is_finished(node) or not members or not (skews or in_sequence or _begins_with_few(program, node)):
         return program, node
     statements = tuple(names(instances))
     skewed = _innermost(program, node)
-    for order in _orders(program, instances, all_pairs=in_sequence and not skews):
+    for order in _orders(program, instances, all_pairs=in_sequence):
         new = _innermost(program, order.node)
-        allowed = order.in_sequence and not _pays_in_parallel(program, node)
-        if in_sequence and not skews:
+        if in_sequence:
             better = all(_runs_at_once(new.get(name), loop) for name, loop in skewed.items())
         else:
+            allowed = order.in_sequence and not _pays_in_parallel(program, node)
             better = all(_is_better(new.get(name), loop, allowed) for name, loop in skewed.items())
         if better:
             what = ", ".join(statements)

@@ -738,7 +738,9 @@ def is_plain(asked: isl.Set) -> bool:
 
 def assume_rows(region: Region, rows: Rows) -> None:
     """Ask for what loops over rows in the place of loops over all elements need."""
-    values = (Affine(region).value(length, Env()) for length in rows.lengths)
+    values = [Affine(region).value(length, Env()) for length in rows.lengths]
+    for product in rows.written_products:
+        Affine(region).value(product, Env())
     for length, _ in [value for value in values if value is not None]:
         region.assumed = region.assumed.intersect(length.ge_set(number(0)))
     assume_products(region, rows.products)

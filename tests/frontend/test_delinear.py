@@ -96,6 +96,27 @@ def test_shapes_that_need_a_guard(
 
 
 @pytest.mark.parametrize(
+    ("subscript", "cell", "bound"),
+    [
+        ("i * u + j", "[i, j]", "4294967295 / u"),
+        ("2 * i * u + j", "[2i, j]", "4294967295 / u"),
+        ("(i * u + j) * 3 + 1", "[i, j, 1]", "1431655765 / u"),
+        ("(size_t)(i * u) + j", "[i, j]", "4294967295 / u"),
+        ("i * u + (size_t)j", "[i, j]", "4294967295 / u"),
+    ],
+)
+def test_unsigned_subscripts_that_may_wrap(
+    subscript: str, cell: str, bound: str, scop: Modeller, relations: Relations
+) -> None:
+    """The guard asks whether they do: how many rows there are up to the element 2^32."""
+    others = " + b[j]" if "3" not in subscript else " + a[(i * u + j) * 3]"
+    found = scop(nest(f"a[{subscript}] = 1.0f{others};", j="j = 0; j < u"))
+    assert cells(found, relations)[-1] == f"write {{ S0[i, j] -> a{cell} }}"
+    assert f"u > 0 ? {bound} : 0" in [expression(parameter.expr) for parameter in found.parameters]
+    assert "assumed" in [note.code for note in found.notes]
+
+
+@pytest.mark.parametrize(
     ("body", "cell", "origins", "assumed"),
     [
         ("a[i * m + j] = 1;", "i, -1 + j", (1,), "m >= 0"),
@@ -142,7 +163,7 @@ def test_a_row_on_is_a_row(body: str, scop: Modeller, relations: Relations) -> N
         ("a[i * s + j] = 0;", "j = 0; j <= s"),
         ("a[i * s - j - 1] = 0;", "j = 0; j < s + 1"),
         ("a[i * m + j * j] = 0;", "j = 0; j < m"),
-        ("a[i * u + j] = 0;", "j = 0; j < m"),  # the product may wrap
+        ("a[(int)(i * u) + j] = 0;", "j = 0; j < u"),  # the product may wrap
     ],
 )
 def test_what_has_no_shape(body: str, j: str, scop: Modeller) -> None:

@@ -245,7 +245,8 @@ def test_what_cannot_be_asked_stays(body: str, reason: str, tmp_path: Path) -> N
         ("int n, int m", "m - 4", "n <= -2 + m"),
         ("int n, unsigned long m", "m - 4", "n <= -2 + m"),  # the length wraps for m < 4
         ("unsigned long n, unsigned long m", "m - 4", "2 <= n <= -2 + m"),
-        ("int n, unsigned long m", "n * m", None),
+        ("int n, unsigned long m", "n * m", "n <= 2 + n_m"),
+        ("int n, double m", "(unsigned long)m", None),
     ],
 )
 def test_rows_whose_lengths_are_differences(arguments: str, row: str, assumed: str | None, tmp_path: Path) -> None:

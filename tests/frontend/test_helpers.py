@@ -186,6 +186,7 @@ def test_a_local_variable_of_the_same_name(scop: Modeller) -> None:
         ("{ int k = i * w; for (int q = 0; q < w; q++) b[k + q] = 1; }", "[i, q]"),
         ("{ int k = (i + 1) * (w + 2) + j; b[k] = b[k - w - 2]; }", "[1 + i, j]"),
         ("{ int k = i * w + j; k++; b[k] = 1; }", "[i, j]"),
+        ("{ unsigned k = i * u + j; b[k] = 1; }", "[i, j]"),
     ],
 )
 def test_named_subscripts(body: str, cell: str, scop: Modeller, relations: Relations) -> None:
@@ -203,7 +204,7 @@ def test_named_subscripts(body: str, cell: str, scop: Modeller, relations: Relat
         ("{ int k = e * w; for (e = 0; e < 3; e++) b[k + e] = 1; }", "int e = 2;"),
         ("for (e = 0; e < 9; e++) { int k = e * w; for (e = 2; e < 9; e++) b[k + e] = 1; }", "int e;"),
         ("for (int e = 0; e < 9; e++) { int k = e * w; e++; b[k + j] = 1; }", ""),
-        ("{ unsigned k = i * u + j; b[k] = 1; }", ""),
+        ("{ unsigned short k = i * u + j; b[k] = 1; }", ""),
         ("{ short k = i * w + j; b[k] = 1; }", ""),
     ],
 )

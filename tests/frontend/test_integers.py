@@ -5,6 +5,7 @@ from __future__ import annotations
 import islpy as isl
 import pytest
 
+from polyc.codegen.text.printer import expression
 from polyc.model.scop import Scop
 
 from .conftest import Modeller
@@ -26,6 +27,8 @@ def model(scop: Modeller, region: str, **options: object) -> Scop:
         ("for (unsigned i = 0; i < u - 1; i++) a[i] = 0;", "[u] -> { : u > 0 }"),
         ("for (unsigned i = 0; i <= u; i++) a[i] = 0;", "[u] -> { : u <= 4294967294 }"),
         ("for (unsigned i = u; i > 0; i--) a[i] = 0;", "{ : }"),
+        ("for (unsigned i = 1; i + 1 < u; i++) a[i] = 0;", "[u] -> { : u <= 4294967294 }"),
+        ("for (unsigned i = 0; u >= 2 + i; i += 2) a[i] = 0;", "[u] -> { : u <= 4294967293 }"),
         ("for (size_t i = 0; i < z - 2; i++) a[i] = 0;", "[z] -> { : z >= 2 }"),
         ("for (size_t i = 0; i < n; i++) a[i] = 0;", "[n] -> { : n >= 0 }"),
         ("for (int i = n; i < z; i++) a[i] = 0;", "[n] -> { : n >= 0 }"),
@@ -47,6 +50,22 @@ def test_assumed(region: str, assumed: str, scop: Modeller) -> None:
     expected = type(found.assumed)(assumed).intersect(found.context)
     assert found.assumed.intersect(found.context).is_equal(expected)
     assert ("assumed" in [n.code for n in found.notes]) == (assumed != "{ : }")
+
+
+@pytest.mark.parametrize(
+    ("bound", "asked"),
+    [("u * w", "u <= 4294967295 / w"), ("z * z", ""), ("n * m", ""), ("u * w * 3", "u <= 4294967295 / w")],
+)
+def test_products_as_bounds(bound: str, asked: str, scop: Modeller) -> None:
+    """A parameter of their own; the guard asks of unsigned ones of 32 bits whether they wrap."""
+    text = "#include <stddef.h>\nvoid f(unsigned u, unsigned w, size_t z, int n, int m, double *a) {\n#pragma scop\n"
+    found = scop(f"{text}for (size_t i = 0; i < {bound}; i++) a[i] = 0;\n#pragma endscop\n}}\n")
+    assert not any(s.opaque for s in found.statements.values())
+    rows = [p.name for p in found.parameters if expression(p.expr) == "w > 0 ? 4294967295 / w : 0"]
+    assert len(rows) == bool(asked)
+    for row in rows:
+        wrong = isl.Set(f"[u, {row}] -> {{ : u > {row} }}")
+        assert found.assumed.intersect(wrong).is_empty()
 
 
 def test_nothing_is_assumed_that_the_type_says(scop: Modeller) -> None:

@@ -12,6 +12,7 @@ _FLOATS = {"float": 4, "double": 8, "_Float16": 2, "__fp16": 2, "_Float32": 4, "
 _LONG_FLOATS = {"_Float128": 16, "__float128": 16, "_Float64x": 16, "_Float32x": 8}
 _BUILT_IN = {*_FLOATS, *_LONG_FLOATS, "__bf16"}
 INT = CType("int", "int", 4)
+UNSIGNED = CType("unsigned int", "int", 4, False)
 UNKNOWN = CType("int", "other", 0)
 POINTER_SIZE = 8
 
@@ -248,3 +249,8 @@ def common(first: CType, second: CType) -> CType:
     if first.size_bytes != second.size_bytes:
         return first if first.size_bytes > second.size_bytes else second
     return second if first.signed else first
+
+
+def is_narrow(type_: CType) -> bool:
+    """Whether sums and products of this type are those of whole numbers modulo 2^32."""
+    return type_.kind == "int" and type_.size_bytes == 4 and not type_.signed

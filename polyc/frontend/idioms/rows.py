@@ -29,6 +29,8 @@ class Rows:
     """Of rows: they are assumed to be 0 or more."""
     products: dict[str, c.Expr] = field(default_factory=dict)
     """Sizes that are taken for products of others, by key."""
+    written_products: list[c.Expr] = field(default_factory=list)
+    """Products of sizes, which are assumed not to wrap."""
     strides: dict[str, set[str]] = field(init=False)
     """The sizes by which variables of loops are multiplied in the subscripts of each array."""
     written: set[str] = field(init=False)
@@ -67,6 +69,8 @@ class Rows:
             if isinstance(length, c.Name) and length.name in known:
                 if isinstance(bound, c.Name):
                     self.products[bound.name] = c.Binary("*", *sides)
+                else:
+                    self.written_products.append(bound)
                 self.lengths.append(length)
                 return self.rows(node, head.key, length, count)
         return None

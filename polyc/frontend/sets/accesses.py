@@ -285,7 +285,9 @@ class Collector:
         bounds = env.domain.params()
         for position, subscript in enumerate(subscripts):
             value = affine.value(subscript, env) if subscript is not None else None
-            index = affine.observe(value, env) if value is not None and value[1].size_bytes < 8 else value and value[0]
+            # That the parts of a divided subscript are those of whole numbers was seen to when it was divided.
+            exact = value is not None and (value[1].size_bytes == 8 or symbol.key in self.region.flat)
+            index = value[0] if exact and value is not None else value and affine.observe(value, env)
             if index is None:
                 free.append(position)
                 unknown.append(f"{symbol.key}'{position}")

@@ -11,7 +11,7 @@ import islpy as isl
 
 from polyc.analysis.expressions.constants import literal_value
 from polyc.analysis.expressions.facts import base_key, mentions
-from polyc.frontend.c.ctype import INT, Shape, basic, common, promote
+from polyc.frontend.c.ctype import INT, UNSIGNED, Shape, basic, common, is_narrow, promote
 from polyc.frontend.c.references import tested_pointer
 from polyc.frontend.c.state import CTX, EVERYTHING, Env, Region, limits, number, variable
 from polyc.frontend.text.asserts import ASSERTED
@@ -194,13 +194,16 @@ class Affine:
             return a * b, type_
         if mentions(expr) & set(env.variables) or mentions(expr) & set(env.values):
             return None
-        if first[1].size_bytes < 4 or second[1].size_bytes < 4 or not type_.signed:
+        if first[1].size_bytes < 4 or second[1].size_bytes < 4:
             return None
-        return self.product(expr, type_), type_
+        if is_narrow(type_) and not self.stays_narrow(a, right, b):
+            return None
+        return self.region.parameter(label(expr), type_, expr), type_  # `n * m`, a parameter of its own
 
-    def product(self, expr: c.Expr, type_: CType) -> isl.PwAff:
-        """`n * m` of two parameters is a parameter of its own."""
-        return self.region.parameter(label(expr), type_, expr)
+    def stays_narrow(self, size: isl.PwAff, other: c.Expr, value: isl.PwAff) -> bool:
+        """Whether an unsigned product of two sizes does not wrap: that is asked before."""
+        most = self.observed(positive_quotient(c.Literal(str(limits(UNSIGNED)[1])), other), Env())
+        return most is not None and self.region.holds(size.gt_set(most).union(value.lt_set(number(0))), Env())
 
     def invariant(self, expr: c.Expr, op: str, left: c.Expr, right: c.Expr, env: Env) -> Value | None:
         """`n / s`, `n % s`, `1 << level`, `n & ~7` of sizes is a parameter of its own.
@@ -482,6 +485,12 @@ def compared(first: isl.PwAff, op: str, second: isl.PwAff) -> isl.Set:
     return every if every.n_basic_set() < found.n_basic_set() and every.is_equal(found) else found
 
 
+def outside(value: isl.PwAff, type_: CType) -> isl.Set:
+    """Where a value is none of its type."""
+    low, high = limits(type_)
+    return value.lt_set(number(low)).union(value.gt_set(number(high)))
+
+
 def same_everywhere(first: isl.PwAff, second: isl.PwAff) -> isl.PwAff | None:
     """Two functions on different domains as one, where one expression is both: `n < 0 ? -((-n + 7) / 8) : n / 8`, the
     quotient that is rounded down, is one floor. isl would go on with two pieces, and a region has many of these."""
@@ -522,6 +531,12 @@ def expr_arrow_first(expr: c.Member) -> bool:
             return False
         inner = inner.base
     return base_key(expr) is not None
+
+
+def positive_quotient(above: c.Expr, below: c.Expr) -> c.Expr:
+    """`m > 0 ? n / m : 0`."""
+    zero = c.Literal("0")
+    return c.Ternary(c.Binary(">", below, zero), c.Binary("/", above, below), zero)
 
 
 def is_constant(affine: isl.PwAff) -> bool:

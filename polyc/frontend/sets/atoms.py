@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from polyc.analysis.expressions.constants import literal_value
 from polyc.analysis.expressions.facts import mentions
-from polyc.frontend.c.ctype import INT, common, promote
+from polyc.frontend.c.ctype import INT, common, is_narrow, promote
 from polyc.frontend.c.references import resolve
 from polyc.frontend.c.state import Env, Region
 from polyc.frontend.sets.affine import Affine, label
-from polyc.frontend.sets.polynomial import Monomial, Poly, added, multiplied, rank_of
+from polyc.frontend.sets.polynomial import Monomial, Poly, added, is_number, multiplied, rank_of
 from polyc.model import ctree as c
 from polyc.model.scop import CType
 from polyc.records import dataclass, field
@@ -28,15 +28,29 @@ class Atoms:
     """Sizes that are taken for products of others, by key."""
     used: set[str] = field(default_factory=set)
     """Those of them that a subscript has."""
+    narrow: dict[c.Expr, tuple[Poly, ...]] = field(default_factory=dict)
+    """By subscript, what is computed modulo 2^32: it is the polynomial where each of these lies below that."""
+    modulo: list[Poly] = field(default_factory=list)
+    """The same of the subscript that is being read."""
 
     def polynomial(self, expr: c.Expr) -> Poly:
         """The value of a subscript, modulo 2^64 at most, as addresses are.
 
-        A sum or product in C is one here if it cannot wrap, as signed ones cannot, or has 64 bits. Else it is an atom.
+        A sum or product in C is one here if it cannot wrap, as signed ones cannot, or has 64 bits; or is unsigned, and
+        noted in `narrow`. Else it is an atom.
         """
         if expr not in self.known:
-            self.known[expr] = self.typed(expr)[0]
+            self.modulo.clear()
+            poly, type_ = self.typed(expr)
+            self.known[expr] = self.in_range(poly, type_)
+            self.narrow[expr] = tuple(self.modulo)
         return self.known[expr]
+
+    def in_range(self, poly: Poly, type_: CType | None) -> Poly:
+        """A value that is looked at: one that was computed modulo 2^32 has to lie below that."""
+        if type_ is not None and is_narrow(type_) and not is_atom(poly):
+            self.modulo.append(poly)
+        return poly
 
     def typed(self, expr: c.Expr) -> Typed:
         """The polynomial with the type that C computes it in; None where that is not known."""
@@ -48,7 +62,7 @@ class Atoms:
                     return ({(): value} if value else {}), known[1]
             case c.Unary(op="-" | "+" as op, operand=inner):
                 poly, type_ = self.typed(inner)
-                if type_ is not None and exact(promote(type_)):
+                if type_ is not None and (exact(promote(type_)) or is_narrow(promote(type_))):
                     return (added({}, poly, -1) if op == "-" else poly), promote(type_)
             case c.Binary(op="+" | "-" | "*" as op, left=left, right=right):
                 return self.arithmetic(expr, op, left, right)
@@ -73,6 +87,12 @@ class Atoms:
         poly, source = self.typed(inner)
         if target is None or target.kind != "int" or source is None:
             return self.atom(expr)
+        if is_narrow(target):
+            return poly if source.size_bytes <= target.size_bytes else self.atom(expr)
+        if is_narrow(source) and target.size_bytes == 8:
+            return self.in_range(poly, source)
+        if is_narrow(source) and not is_atom(poly):
+            return self.atom(expr)
         return poly if target.size_bytes >= max(4, source.size_bytes) and exact(target) else self.atom(expr)
 
     def arithmetic(self, expr: c.Expr, op: str, left: c.Expr, right: c.Expr) -> Typed:
@@ -80,8 +100,10 @@ class Atoms:
         if one is None or other is None:
             return self.atom(expr), None
         type_ = common(one, other)
-        if not exact(type_):
+        if not (exact(type_) or is_narrow(type_)):
             return self.atom(expr), type_
+        if not is_narrow(type_):
+            self.in_range(first, one), self.in_range(second, other)
         if op == "*":
             return multiplied(first, second), type_
         return added(first, second, 1 if op == "+" else -1), type_
@@ -170,6 +192,11 @@ class Atoms:
 def exact(type_: CType) -> bool:
     """Whether sums and products of this type are those of whole numbers, modulo 2^64 at most."""
     return type_.kind == "int" and (type_.size_bytes == 8 or (type_.signed and type_.size_bytes == 4))
+
+
+def is_atom(poly: Poly) -> bool:
+    """Whether a value is a constant, or something that is no sum or product."""
+    return is_number(poly) or (list(poly.values()) == [1] and max(map(len, poly)) == 1)
 
 
 def is_load(node: c.Node) -> bool:

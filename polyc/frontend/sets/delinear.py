@@ -22,10 +22,10 @@ import islpy as isl
 
 from polyc.analysis.expressions.ranges import bounds_of
 from polyc.errors import Span
-from polyc.frontend.c.ctype import promote
-from polyc.frontend.c.state import POINT, Env, FlatShape, Region, number, restore, saved
+from polyc.frontend.c.ctype import UNSIGNED, promote
+from polyc.frontend.c.state import POINT, Env, FlatShape, Region, limits, number, restore, saved
 from polyc.frontend.c.symbols import FEW_BYTES, Symbol
-from polyc.frontend.sets.affine import Affine
+from polyc.frontend.sets.affine import Affine, outside, positive_quotient
 from polyc.frontend.sets.atoms import Atoms
 from polyc.frontend.sets.multiples import assume_products, parts_of, products_of, with_parts
 from polyc.frontend.sets.polynomial import ONE, Poly, added, divided, is_number, multiplied
@@ -73,6 +73,19 @@ class Form:
     @property
     def rank(self) -> int:
         return len(self.strides)
+
+    def most(self, atoms: Atoms) -> c.Expr | None:
+        """How many rows there are up to the last element that 32 bits can tell; None where a row's length is no
+        product."""
+        if len(self.strides[0]) != 1:
+            return None
+        ((monomial, value),) = self.strides[0].items()
+        if value <= 0:
+            return None
+        most: c.Expr = c.Literal(str(limits(UNSIGNED)[1] // value))
+        for atom in monomial:
+            most = positive_quotient(most, atoms.exprs[atom])
+        return most
 
     def pieces(self, poly: Poly) -> list[Poly]:
         """The subscript of each dimension, from 0 on."""
@@ -156,11 +169,9 @@ def quotient(wide: Poly, narrow: Poly, atoms: Atoms) -> Poly:
     if is_number(wide) and is_number(narrow):
         return {(): wide[()] // narrow[()]}
     above, below = atoms.expression(wide), atoms.expression(narrow)
-    ratio = c.Binary("/", above, below)
     if is_number(narrow):
-        return atoms.atom(ratio)
-    zero = c.Literal("0")
-    return atoms.atom(c.Ternary(c.Binary(">", below, zero), ratio, zero))
+        return atoms.atom(c.Binary("/", above, below))
+    return atoms.atom(positive_quotient(above, below))
 
 
 def shaped_items(
@@ -274,7 +285,8 @@ class Splitter:
         """The subscripts of a reference; None where they are not certain to stay in their rows, and in the place of an
         outermost one that is not affine and has no bounds. `certain`: each instance reaches it."""
         asked = len(self.region.wanted)
-        found = self.divided(key, self.atoms.polynomial(index), env, certain)
+        poly = self.atoms.polynomial(index)
+        found = self.divided(key, poly, env, certain, self.atoms.narrow[index])
         name = self.region.scope.symbols[key].c_name
         if self.hasty and (found is None or self.guarded):
             self.guarded = True
@@ -325,11 +337,15 @@ class Splitter:
             message = f"'{name}' is no array with several dimensions: a subscript may leave {self.rows(key)}"
             self.region.note("not-delinearised", message, index.span)
 
-    def divided(self, key: str, poly: Poly, env: Env, certain: bool) -> list[Poly] | None:
+    def divided(
+        self, key: str, poly: Poly, env: Env, certain: bool, narrow: tuple[Poly, ...] = ()
+    ) -> list[Poly] | None:
         form = self.forms[key]
         pieces = form.pieces(poly)
         self.asked.setdefault(key, []).append((pieces, env))
-        wrong = self.outside(form, pieces, env)
+        if not all(self.is_below(part, poly, form, env) for part in narrow):
+            return None
+        wrong = self.outside(form, pieces, env, bool(narrow))
         loose = self.irregular(form, pieces, env) if wrong is not None else []
         if wrong is None or (loose and not (certain and self.ask(key, form, pieces, loose, env))):
             return None
@@ -338,7 +354,7 @@ class Splitter:
         self.doubted.add(key)
         others: list[tuple[list[Poly], isl.Set]] = []
         for other in shifted(form, pieces) if not loose else ():
-            elsewhere = None if self.irregular(form, other, env) else self.outside(form, other, env)
+            elsewhere = None if self.irregular(form, other, env) else self.outside(form, other, env, bool(narrow))
             if elsewhere is not None and self.never(elsewhere, env):
                 return other
             others += [] if elsewhere is None else [(other, elsewhere)]
@@ -422,10 +438,31 @@ class Splitter:
         self.region.strict = before
         return None if value is None else value[0]
 
-    def outside(self, form: Form, pieces: list[Poly], env: Env) -> isl.Set | None:
+    def is_below(self, part: Poly, poly: Poly, form: Form, env: Env) -> bool:
+        """Whether a part of a subscript lies between 0 and the subscript, or in its type's range in any case."""
+        if part == poly:
+            return True
+        value = self.value(self.atoms.expression(part), env)
+        if value is not None and self.never(outside(value, UNSIGNED), env):
+            return True
+        return self.is_positive(part, form, env) and self.is_positive(added(poly, part, -1), form, env)
+
+    def is_positive(self, poly: Poly, form: Form, env: Env) -> bool:
+        """Whether no subscript that a place is divided into is negative."""
+        values = [self.value(self.atoms.expression(piece), env) for piece in form.pieces(poly)]
+        return all(value is not None and self.never(value.lt_set(number(0)), env) for value in values)
+
+    def outside(self, form: Form, pieces: list[Poly], env: Env, narrow: bool) -> isl.Set | None:
         """Where the affine parts of a subscript leave their rows, and those that are bounded; None where rows are not
-        affine."""
+        affine. `narrow`: or where it reaches 2^32"""
         wrong: isl.Set | None = None
+        if narrow:
+            rows = form.most(self.atoms)
+            row = self.value(self.atoms.expression(pieces[0]), env)
+            most = Affine(self.region).observed(rows, Env()) if rows is not None else None
+            if row is None or most is None:
+                return None
+            wrong = row.lt_set(number(0)).union(row.ge_set(most))
         for piece, extent in zip(pieces[1:], form.extents, strict=True):
             expr = self.atoms.expression(piece)
             value, size = self.value(expr, env), self.value(extent, Env())

@@ -5,10 +5,10 @@ from __future__ import annotations
 import islpy as isl
 
 from polyc.analysis.expressions.facts import Induction, assigned_scalars, has_jump, induction, mentions
-from polyc.frontend.c.ctype import INT
+from polyc.frontend.c.ctype import INT, common
 from polyc.frontend.c.state import CTX, EVERYTHING, Env, Region, limits, number, variable
 from polyc.frontend.c.symbols import Symbol
-from polyc.frontend.sets.affine import Affine, compared
+from polyc.frontend.sets.affine import Affine, compared, outside
 from polyc.model import ctree as c
 from polyc.model.scop import CType
 from polyc.poly import project
@@ -108,12 +108,6 @@ def copy_of(domain: isl.Set) -> isl.Set:
     return isl.Set.read_from_str(CTX, str(domain))
 
 
-def outside(value: isl.PwAff, type_: CType) -> isl.Set:
-    """Where a value is none of its type."""
-    low, high = limits(type_)
-    return value.lt_set(number(low)).union(value.gt_set(number(high)))
-
-
 def first_domain(env: Env, head: Induction, start: isl.PwAff) -> isl.Set:
     """Where the loop's variable may be before its condition is asked: from `start` in steps."""
     value = variable(head.key)
@@ -154,7 +148,9 @@ def iterations(
                 raise NotAffine("non-affine-loop", "the loop's bound is not affine", part)
             domain = domain.intersect(unequal(region, head, start, limit, outer, symbol))
             continue
-        holds = affine.condition(part, replace(inside, domain=domain.intersect(of_type)))
+        holds = ahead(region, part, head, inside, start, outer)
+        if holds is None:
+            holds = affine.condition(part, replace(inside, domain=domain.intersect(of_type)))
         if holds is None:
             raise NotAffine("non-affine-loop", "the loop's condition is not affine", part)
         plain = plain and bound is not None and op in (("<", "<=") if head.step > 0 else (">", ">="))
@@ -164,6 +160,41 @@ def iterations(
         if unbounded(domain, head):
             raise NotAffine("non-affine-loop", "the loop's condition does not end it", condition)
     return domain
+
+
+def ahead(region: Region, part: c.Expr, head: Induction, inside: Env, start: isl.PwAff, outer: Env) -> isl.Set | None:
+    """Where `i + 2 < n` holds of a variable that counts up and is unsigned: the sum wraps after the loop has ended.
+
+    math: i + d of all first values, and n + step, lie below 2^32: then i + d passes n before it reaches 2^32
+    """
+    if not isinstance(part, c.Binary) or part.op not in ("<", "<=", ">", ">=") or head.step < 0:
+        return None
+    op, left, right = part.op, part.left, part.right
+    if op in (">", ">="):
+        op, left, right = _FLIPPED[op], right, left
+    match left:
+        case c.Binary(op="+", left=c.Name(name=key), right=c.Literal() as more) if key == head.key:
+            pass
+        case c.Binary(op="+", left=c.Literal() as more, right=c.Name(name=key)) if key == head.key:
+            pass
+        case _:
+            return None
+    if key in mentions(right):
+        return None
+    affine = Affine(region)
+    sum_, added, bound = affine.value(left, inside), affine.value(more, outer), affine.value(right, outer)
+    if sum_ is None or added is None or bound is None or sum_[1].signed or sum_[1].size_bytes != 4:
+        return None
+    if common(sum_[1], bound[1]) != sum_[1]:
+        return None
+    end = affine.converted(bound, sum_[1], outer)
+    if end is None:
+        return None
+    wrong = outside(start + added[0], sum_[1]).union(outside(end + number(head.step), sum_[1]))
+    varies = {*mentions(head.start), *mentions(right)} & set(outer.variables)
+    if not region.holds(wrong, outer if varies else Env()):
+        return None
+    return compared(sum_[0], op, end)
 
 
 def conjuncts(condition: c.Expr) -> list[c.Expr]:

@@ -75,15 +75,15 @@ void emitted(const struct plan *plan, const int *seen, double *out)
     for (int i = 0; i < plan->n; i++)
         out[i] = 2 * plan->from[i * plan->m + seen[i]];
 }
-struct table { unsigned rows, cols, all; double *v; };
+struct table { unsigned rows, cols; double *v; };
 void largest(struct table t, double *out)
 {
     unsigned i, j;
     for (j = 0; j < t.cols; j++) {
         out[j] = t.v[j];
         for (i = 0; i < t.rows; i++)
-            if (t.v[(i * t.cols + j) % t.all] > out[j])
-                out[j] = t.v[(i * t.cols + j) % t.all];
+            if (t.v[(int)(i * t.cols) + j] > out[j])
+                out[j] = t.v[(int)(i * t.cols) + j];
     }
 }
 """
@@ -111,7 +111,7 @@ int main(void)
         warped(N, points, x, way == 4 ? x + 2 : y);
         struct plan plan = {N, 2, x};
         emitted(&plan, numbers + 2 * N, way == 5 ? x + N : way == 6 ? x + 3 * N : y);
-        struct table table = {5, N / 2, 5 * N / 2, x};
+        struct table table = {5, N / 2, x};
         largest(table, way == 6 ? x + 2 * N : way == 7 ? x - 9 : y);
         double sum = 0;
         for (int k = 0; k < 40 * N; k++) sum += pool[k] * (k % 97 + 1);

@@ -247,6 +247,17 @@ def adds(statement: Statement) -> bool:
     return False
 
 
+def without_threads(program: Program) -> bool:
+    """Whether tiles that only let threads run at once are in no parallel loop."""
+    tiled = [r for r in program.remarks if r.code == "time-tiled" and r.data.get("only for threads")]
+    started = {name for n in walk(program.tree.child) if isinstance(n, Band) for name in _in_threads(n)}
+    return program.options.time_tile[0] == "auto" and any(not started & {*r.statements} for r in tiled)
+
+
+def _in_threads(band: Band) -> set[str]:
+    return {name for m in band.members if m.parallel for name in names(m.schedule.domain())}
+
+
 def sliding(program: Program) -> bool:
     return any(buffer.window is not None for buffer in program.buffers.values())
 
@@ -262,6 +273,8 @@ def stand_still(program: Program) -> bool:
     return any(not in_strips(group) for group in groups)
 
 
+_NO_THREADS = "its tiles would let threads run at once, and take less time than these take to start"
+
 RELAXATIONS = (
     Relaxation(
         "expanded arrays of which no tile keeps parts",
@@ -276,6 +289,13 @@ RELAXATIONS = (
         lambda tried: tried.options.relocate and of_no_use(tried.final),
         lambda tried: replace(tried.options, relocate=False),
         lambda tried: tried.initial,
+    ),
+    Relaxation(
+        "tiles over time for threads that are never started",
+        ("parallel",),
+        lambda tried: without_threads(tried.final),
+        lambda tried: replace(tried.options, time_tile=("none", ())),
+        lambda tried: tried.initial.remark("not-time-tiled", "timetiles", "not tiled over time: " + _NO_THREADS),
     ),
     _without_strips(
         "strips in which nothing slides",

@@ -102,6 +102,8 @@ class _Work:
     """For each cell in a step."""
     chained: bool
     """No loop of a step is parallel."""
+    waits: bool
+    """Nor is the innermost one within those around it."""
     planes: tuple[tuple[Hyperplane | None, Hyperplane | None], ...]
     """For each dimension, those that lean to either side."""
     own: bool
@@ -158,6 +160,7 @@ def shape_for(program: Program, steps: Steps) -> Shape | Untiled:
         "machine": program.options.machine,
         "step by step": told_seconds(plain),
         "tried": len(tried),
+        "only for threads": work.own,
         "candidates": [f"{chosen} {told_sizes(sizes)}: {told_seconds(time)}", *others[: TOP - 1]],
     }
     what = f"predicted {plain / time:.1f} times as fast on {machine.name} as step by step"
@@ -176,13 +179,20 @@ def shape_for(program: Program, steps: Steps) -> Shape | Untiled:
 
 def _work(program: Program, steps: Steps, halo: tuple[int, ...]) -> _Work:
     at = sample_parameters(program)
+    first = sets(steps.instances)[0]
+    time = value_on(steps.time.schedule, first.get_space())
+    ticks = isl.Map.from_pw_aff(time).intersect_domain(first.intersect_params(at)).range()
+    step = _middle(ticks)
     ran: isl.Set | None = None
     moved = 0
     work = 0.0
     arrays: dict[str, int] = {}
     for piece in sets(steps.instances):
         statement = program.statements[set_name(piece)]
-        cells = isl.Map.from_pw_multi_aff(steps.cells[statement.name]).intersect_domain(piece.intersect_params(at))
+        cells = isl.Map.from_pw_multi_aff(steps.cells[statement.name])
+        when = isl.Map.from_pw_aff(value_on(steps.time.schedule, piece.get_space()))
+        here = when.intersect_range(step).domain().intersect(piece.intersect_params(at))
+        cells = cells.intersect_domain(here)
         ran = cells.range() if ran is None else ran.union(cells.range())
         if piece.dim(isl.dim_type.set) <= steps.rank:
             continue  # a row or less of a step
@@ -200,16 +210,25 @@ def _work(program: Program, steps: Steps, halo: tuple[int, ...]) -> _Work:
     if _unknown_sizes(program) and prod(extents) * cell_bytes > LARGEST_DATA:
         factor = (LARGEST_DATA / (prod(extents) * cell_bytes)) ** (1 / steps.rank)
         extents = tuple(max(1, int(e * factor)) for e in extents)
-    time = value_on(steps.time.schedule, sets(steps.instances)[0].get_space())
-    ticks = isl.Map.from_pw_aff(time).intersect_domain(sets(steps.instances)[0].intersect_params(at)).range()
     planes = tuple((hyperplane(steps, d), hyperplane(steps, d, -1)) for d in range(max(1, steps.rank - 1)))
     count, own = _extent(ticks, 0), steps.writes_own_cells
     if _unknown_sizes(program):
         extents = tuple(max(extent, OWN_CELLS) for extent in extents) if own else extents
         count = max(count, OWN_CELLS) if own else min(count, STEPS)
+    chained = steps.is_chained
+    waits = chained and steps.waits
     return _Work(
-        extents, count, cell_bytes, max(8, moved), max(1.0, work), steps.is_chained, planes, own, len(arrays), halo
+        extents, count, cell_bytes, max(8, moved), max(1.0, work), chained, waits, planes, own, len(arrays), halo
     )
+
+
+def _middle(ticks: isl.Set) -> isl.Set:
+    """One of the steps, which has as many around it before as after; all where there is no last one."""
+    low, high = least_of(ticks, 0), greatest_of(ticks, 0)
+    if not (low.is_int() and high.is_int()):
+        return ticks
+    half = isl.Set.read_from_str(ticks.get_ctx(), f"{{ [t] : t >= {(low.to_python() + high.to_python()) // 2} }}")
+    return ticks.intersect(half).lexmin()
 
 
 def _unknown_sizes(program: Program) -> bool:
@@ -320,7 +339,7 @@ def _overlapped_seconds(work: _Work, machine: Cpu, steps: int, cells: tuple[int,
 
 def _plain_seconds(work: _Work, machine: Cpu) -> float:
     """For one step on all cores, the next one after it; or on one, as a recurrence does, or what is short."""
-    computing = _computing(work, machine, work.chained)
+    computing = _computing(work, machine, work.waits)
     alone = computing + _moving(work, machine, work.cells * work.cell_bytes, 1.0)
     if work.chained:
         return alone

@@ -72,6 +72,14 @@ class Steps:
         return not within.is_subset(within_iteration(within, chain(self.node)))
 
     @property
+    def waits(self) -> bool:
+        """Whether the iterations of the innermost of these loops wait for each other, so that a core has one at a time
+        to compute."""
+        loops = chain(self.node)
+        inside = within_iteration(self.same_step, loops[:-1])
+        return not inside.is_subset(within_iteration(inside, loops))
+
+    @property
     def writes_own_cells(self) -> bool:
         """Whether each step writes cells of its own: no step finds in a cache what the one before wrote there."""
         return self.rank < self.subscripts

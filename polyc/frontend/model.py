@@ -40,7 +40,7 @@ from polyc.frontend.idioms.exchange import Exchanges
 from polyc.frontend.idioms.fixed import with_fixed_places
 from polyc.frontend.idioms.flips import with_flips
 from polyc.frontend.idioms.indices import with_indices
-from polyc.frontend.idioms.named import named_values, with_known_steps
+from polyc.frontend.idioms.named import factors, named_values, with_known_steps, with_numbers
 from polyc.frontend.idioms.pointers import TooMany, aliases
 from polyc.frontend.idioms.rows import Rows
 from polyc.frontend.idioms.transfers import moved, with_transfers
@@ -110,9 +110,38 @@ class Modeller:
     """Whether one does."""
     moved: frozenset[str] = frozenset()
     """The names that calls of `memset` and the like mention, which the model reads as loops."""
+    factors: dict[str, int] = field(default_factory=dict)
+    """Names that make products of variables, and what each call of the file passes for them."""
+    supposed: dict[str, int] = field(default_factory=dict)
+    """Those of them that the model takes for these numbers."""
 
     def scop(self) -> Scop:
-        """Model the region. Raises UserError with everything that is refused in it."""
+        """Model the region. Raises UserError with everything that is refused in it.
+
+        Where steps and factors make it less than affine that each call of the file passes as constants, `x * stride`, it
+        is modelled for these, if that makes more of it.
+        """
+        refused: UserError | None = None
+        scop: Scop | None = None
+        try:
+            scop = self.with_functions()
+        except UserError as error:
+            refused = error
+        if self.factors and (scop is None or not_affine(scop)):
+            self.supposed, self.inlines = self.factors, True
+            try:
+                other = self.with_functions()
+                scop = other if scop is None or not_affine(other) < not_affine(scop) else scop
+            except UserError:
+                pass  # it is refused for another reason
+            self.supposed = {}
+        if scop is None:
+            assert refused is not None
+            raise refused
+        return scop
+
+    def with_functions(self) -> Scop:
+        """As `scop`, with the bodies of functions in the places of their calls, where nothing is refused in them."""
         try:
             scop = self.modelled(True)
         except UserError:
@@ -138,6 +167,9 @@ class Modeller:
         if self.inlines and not any(map(is_type, walk(self.parsed.function.body))):
             called, written_by_user = written_by_user, with_bodies(written_by_user, scope, self.bodies)
             self.inlined = called is not written_by_user
+        if not self.supposed:
+            self.factors = factors(written_by_user, scope, self.callers.values(self.parsed, types))
+        written_by_user = with_numbers(written_by_user, scope, self.supposed)
         self.moved = moved(written_by_user)
         written_by_user = with_transfers(written_by_user, scope, self.own_functions)
         calls = [self.effects.of(item.function) for item in c.walk(written_by_user) if isinstance(item, c.Call)]
@@ -511,6 +543,10 @@ class Modeller:
         """Take the user's promises into the context, and the values of names that are steps of loops."""
         for name, value in steps.items():
             region.context = region.context.intersect(variable(name).eq_set(number(value)))
+        for name, value in self.supposed.items():
+            symbol = region.scope.symbols[name]
+            supposed = region.parameter(name, symbol.shape.element, c.Name(name))
+            region.assumed = region.assumed.intersect(supposed.eq_set(number(value)))
         for name, value in self.options.params:
             if self.is_parameter(region, name):
                 self.known.add(name)
@@ -729,6 +765,11 @@ class Modeller:
             if once:
                 found.append(symbol)
         return found
+
+
+def not_affine(scop: Scop) -> int:
+    """How much of a model is not affine."""
+    return sum(note.code.startswith("non-affine") for note in scop.notes)
 
 
 def is_plain(asked: isl.Set) -> bool:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
-from polyc.analysis.expressions.facts import induction, lvalues, writes
+from polyc.analysis.expressions.facts import induction, lvalues, mentions, writes
+from polyc.frontend.c.ctype import INT
 from polyc.frontend.c.state import Region
 from polyc.frontend.c.symbols import Scope, Symbol
 from polyc.model import ctree as c
@@ -55,6 +56,10 @@ def named_values(region: Region, body: c.Block, is_size: Callable[[c.Member], bo
             yield from found(child, around)
 
     return frozenset(found(body, frozenset()))
+
+
+MOST_STEPS = 64
+"""A larger number is the length of a row."""
 
 
 def counters(body: c.Node) -> set[str]:
@@ -108,3 +113,43 @@ def with_known_steps(
         return node if step == node.step and inner is node.body else replace(node, step=step, body=inner)
 
     return c.rewrite(body, known), found
+
+
+def factors(body: c.Block, scope: Scope, values: Mapping[str, int | None]) -> dict[str, int]:
+    """The known values of names that do not change, and that a variable of the region is multiplied with or counts in.
+
+    values: by the names that the user gave them
+    """
+    changed = writes(body)
+    found: dict[str, int] = {}
+
+    def known(node: c.Expr) -> None:
+        symbol = scope.symbols.get(node.name) if isinstance(node, c.Name) and node.name not in changed else None
+        value = values.get(symbol.c_name) if symbol is not None and symbol.key == symbol.c_name else None
+        if symbol is None or value is None or symbol.rank or not symbol.is_integer or symbol.volatile:
+            return
+        if symbol.storage in (Storage.ARGUMENT, Storage.LOCAL) and 0 < value <= MOST_STEPS:
+            found[symbol.key] = value
+
+    for node in c.walk(body):
+        match node:
+            case c.Binary(op="*", left=left, right=right):
+                if mentions(right) & changed:
+                    known(left)
+                if mentions(left) & changed:
+                    known(right)
+            case c.For(step=c.Assign(op="+=" | "-=", value=step)):
+                known(step)
+    return found
+
+
+def with_numbers(body: c.Block, scope: Scope, values: Mapping[str, int]) -> c.Block:
+    """The region with numbers, of their types, for names."""
+
+    def number(node: c.Node) -> c.Node | None:
+        if not isinstance(node, c.Name) or node.name not in values:
+            return None
+        text, type_ = c.Literal(str(values[node.name]), node.span), scope.symbols[node.name].shape.element
+        return text if type_ == INT else c.Cast(type_.text, text, node.span)
+
+    return c.rewrite(body, number) if values else body

@@ -15,7 +15,14 @@ from types import TracebackType
 import islpy as isl
 
 from polyc.bounded import Started, isl_answer, isl_started, processor_seconds, within
-from polyc.codegen import NotMappable, certified, render_as_written, render_region, specialised
+from polyc.codegen import (
+    NotMappable,
+    certified,
+    for_other_values,
+    render_as_written,
+    render_region,
+    specialised,
+)
 from polyc.errors import InternalError
 from polyc.fallback import declined_at_budget, first_line, not_mapped
 from polyc.model.certificate import NOT_SHOWN, SHOWN, WRITTEN, Certificate
@@ -25,7 +32,7 @@ from polyc.model.scop import Apart, Memory, Region, Scop
 from polyc.poly import OverBudget, constant_of
 from polyc.records import dataclass, replace
 from polyc.replay import FUEL, Outcome, replay
-from polyc.reread import NotComparable, special_faults, text_faults
+from polyc.reread import NotComparable, both_faults, special_faults, text_faults
 from polyc.verify import Fault
 
 PRIVATE_BYTES = 4096
@@ -264,6 +271,19 @@ def worth_versions(program: Program) -> bool:
     """Whether threads run loops of which the C compiler makes more where it knows the sizes. Register tiles have
     constant sizes as they are; around them it makes less (syrk, syr2k and doitgen took 10 to 20 % more time)."""
     return program.options.target == "openmp" and all(remark.code != "register-tile" for remark in program.remarks)
+
+
+def with_other_values(found: Compiled, other: Compiled, region: Region) -> Compiled:
+    """A region compiled for the values that its factors mostly have, and for all: one text with both."""
+    if not other.ast:  # it stays as it was written, as the text for these values has it anyway
+        return found
+    both = for_other_values(found.text, other.text, region)
+    if not both:
+        return other
+    if faults := both_faults(region, found.text, other.text, both):
+        message = f"the text for all values of its factors was refused ({faults[0].message}), and left out"
+        return replace(found, program=found.program.remark("verification-failed", "special", message))
+    return replace(found, special=both)
 
 
 def told_of_version(program: Program, special: str) -> Program:

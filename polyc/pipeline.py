@@ -9,12 +9,12 @@ from functools import partial
 from polyc import fallback
 from polyc.analysis.coincident import with_coincident_loops
 from polyc.analysis.dependences import Known, compute_dependences, no_dependences
-from polyc.attempt import Attempt, without_rows
+from polyc.attempt import Attempt, with_other_values, without_rows
 from polyc.bounded import within_time
 from polyc.codegen import obstacle
 from polyc.cost.given_sizes import tell_unused
 from polyc.fallback import Refusal
-from polyc.inspecting import inspected
+from polyc.inspecting import inspected, pays
 from polyc.model.certificate import SHOWN
 from polyc.model.printed import Question, Rendered
 from polyc.model.program import Compiled, Options, Pass, Program
@@ -229,12 +229,26 @@ def compile_region(region: Region, options: Options) -> Compiled:
     Where no program was shown to be right within the budget, the region stays as it was written.
     """
     with room_for_depth():
-        found = _asked(region, options)
-        rows = region.scop.rows
-        own = {b.array for b in found.program.buffers.values() if b.storage in ("private", "spread")}
-        if rows is None or options.gpu or own & rows.arrays.keys():  # GPUs run it without these rows anyway
-            return found
-        return _asked(replace(region, scop=without_rows(region.scop)), options)
+        general = region.scop.general
+        if general is None:
+            return _with_rows(region, options)
+        other = _with_rows(replace(region, scop=general), options)
+        if options.gpu:
+            return other
+        found = _with_rows(region, options)
+        if not found.ast or found.verified != options.verify or pays(other, found):
+            return other
+        return with_other_values(found, other, region)
+
+
+def _with_rows(region: Region, options: Options) -> Compiled:
+    """One region, with private rows whose lengths the sizes decide where it has any use for them."""
+    found = _asked(region, options)
+    rows = region.scop.rows
+    own = {b.array for b in found.program.buffers.values() if b.storage in ("private", "spread")}
+    if rows is None or options.gpu or own & rows.arrays.keys():  # GPUs run it without these rows anyway
+        return found
+    return _asked(replace(region, scop=without_rows(region.scop)), options)
 
 
 def _asked(region: Region, options: Options) -> Compiled:

@@ -3,7 +3,7 @@
 Program -> text. Decides nothing: all that it needs stands in the tree and the buffers.
 """
 
-from polyc.codegen.blocks.special import specialised
+from polyc.codegen.blocks.special import for_other_values, specialised
 from polyc.codegen.gpu.functions import obstacle
 from polyc.codegen.gpu.words import NotMappable
 from polyc.codegen.render import (
@@ -19,6 +19,7 @@ from polyc.codegen.render import (
 __all__ = [
     "NotMappable",
     "certified",
+    "for_other_values",
     "obstacle",
     "on_lines",
     "question_of",

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import islpy as isl
 
-from polyc.codegen.blocks.block import DATA, MEMORY, block
+from polyc.codegen.blocks.block import DATA, MEMORY, block, indented
 from polyc.codegen.blocks.exchanges import exchanged
 from polyc.codegen.blocks.lookup_block import with_lookups
 from polyc.codegen.blocks.owner_block import with_owners
@@ -217,7 +217,7 @@ def _region_text(
         hidden=not guard and any(isinstance(item, c.Decl) and item.name in unused for item in body),
     )
     origins = origins_in(text, [before, lines])
-    return _Whole(_indented(text, region.indent), origins, needed, condition, question, unused, after)
+    return _Whole(indented(text, region.indent), origins, needed, condition, question, unused, after)
 
 
 def without_heap(items: tuple[c.Stmt, ...]) -> tuple[tuple[c.Stmt, ...], list[c.Decl]]:
@@ -247,7 +247,7 @@ def _is_on_heap(item: c.Stmt) -> bool:
 def render_as_written(region: Region) -> str:
     """The region's own loops, for one that the passes or the printer give up."""
     text = block(f"{region.scop.function}: left as it was written", region.original.rstrip("\n"))
-    return _indented(text, region.indent)
+    return indented(text, region.indent)
 
 
 def _names_used(body: tuple[c.Stmt, ...], read: bool) -> set[str]:
@@ -338,9 +338,3 @@ def _summary(program: Program, certificate: Certificate) -> str:
         words.append(f"{fused} fused tile by tile")
     words.append(certificate.word)
     return f"{program.scop.function}: {', '.join(words)}"
-
-
-def _indented(text: str, indent: str) -> str:
-    """The block at the indentation of its pragma; preprocessor lines stay at the margin."""
-    lines = text.split("\n")
-    return "\n".join(line if not line or line.startswith("#") else indent + line for line in lines)

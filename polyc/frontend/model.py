@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from functools import partial, reduce
 
 import islpy as isl
@@ -40,7 +40,7 @@ from polyc.frontend.idioms.exchange import Exchanges
 from polyc.frontend.idioms.fixed import with_fixed_places
 from polyc.frontend.idioms.flips import with_flips
 from polyc.frontend.idioms.indices import with_indices
-from polyc.frontend.idioms.named import factors, named_values, with_known_steps, with_numbers
+from polyc.frontend.idioms.named import Factor, factors, named_values, with_known_steps, with_numbers
 from polyc.frontend.idioms.pointers import TooMany, aliases
 from polyc.frontend.idioms.rows import Rows
 from polyc.frontend.idioms.transfers import moved, with_transfers
@@ -53,7 +53,7 @@ from polyc.frontend.overlaps import apart, check_loops, refused
 from polyc.frontend.private import FEW_PIECES, private_memory
 from polyc.frontend.reaching import bases_of, reached_first
 from polyc.frontend.search import search
-from polyc.frontend.sets.affine import Affine
+from polyc.frontend.sets.affine import Affine, label
 from polyc.frontend.sets.arrays import extent, make_array, positive_extents
 from polyc.frontend.sets.atoms import Atoms
 from polyc.frontend.sets.delinear import is_linearised, shaped_items
@@ -68,7 +68,20 @@ from polyc.frontend.text.source import COMMENT_OR_STRING
 from polyc.frontend.text.trees import walk
 from polyc.model import ctree as c
 from polyc.model.program import MANY, InputOptions
-from polyc.model.scop import CALLS, AccessKind, Apart, Array, Inspection, Scop, Search, Statement, Storage, Wish, tied
+from polyc.model.scop import (
+    CALLS,
+    AccessKind,
+    Apart,
+    Array,
+    Inspection,
+    Scop,
+    Search,
+    Statement,
+    Storage,
+    Supposed,
+    Wish,
+    tied,
+)
 from polyc.poly import OverBudget, budget, coalesced, project, share
 from polyc.records import dataclass, field, replace
 
@@ -110,16 +123,16 @@ class Modeller:
     """Whether one does."""
     moved: frozenset[str] = frozenset()
     """The names that calls of `memset` and the like mention, which the model reads as loops."""
-    factors: dict[str, int] = field(default_factory=dict)
-    """Names that make products of variables, and what each call of the file passes for them."""
-    supposed: dict[str, int] = field(default_factory=dict)
-    """Those of them that the model takes for these numbers."""
+    factors: dict[c.Expr, Factor] = field(default_factory=dict)
+    """Sizes that make products of variables."""
+    supposed: dict[c.Expr, Factor] = field(default_factory=dict)
+    """Those for which the model takes numbers: what each call of the file passes, or 1."""
 
     def scop(self) -> Scop:
         """Model the region. Raises UserError with everything that is refused in it.
 
-        Where steps and factors make it less than affine that each call of the file passes as constants, `x * stride`, it
-        is modelled for these, if that makes more of it.
+        Where steps and factors make it less than affine, `x * stride`, it is modelled for those that each call of the
+        file passes, or for 1, if that makes more of it.
         """
         refused: UserError | None = None
         scop: Scop | None = None
@@ -128,17 +141,25 @@ class Modeller:
         except UserError as error:
             refused = error
         if self.factors and (scop is None or not_affine(scop)):
-            self.supposed, self.inlines = self.factors, True
-            try:
-                other = self.with_functions()
-                scop = other if scop is None or not_affine(other) < not_affine(scop) else scop
-            except UserError:
-                pass  # it is refused for another reason
-            self.supposed = {}
+            for chosen in choices(self.factors):
+                other = self.supposing(chosen)
+                guessed = any(factor.value is None for factor in chosen.values())
+                if other is not None and not_affine(other) < (1 if guessed or scop is None else not_affine(scop)):
+                    return with_general(other, scop) if guessed and scop is not None else other
         if scop is None:
             assert refused is not None
             raise refused
         return scop
+
+    def supposing(self, chosen: dict[c.Expr, Factor]) -> Scop | None:
+        """The model for some factors; None where it is refused."""
+        self.supposed, self.inlines = chosen, True
+        try:
+            return self.with_functions()
+        except UserError:
+            return None
+        finally:
+            self.supposed = {}
 
     def with_functions(self) -> Scop:
         """As `scop`, with the bodies of functions in the places of their calls, where nothing is refused in them."""
@@ -167,9 +188,12 @@ class Modeller:
         if self.inlines and not any(map(is_type, walk(self.parsed.function.body))):
             called, written_by_user = written_by_user, with_bodies(written_by_user, scope, self.bodies)
             self.inlined = called is not written_by_user
-        if not self.supposed:
-            self.factors = factors(written_by_user, scope, self.callers.values(self.parsed, types))
-        written_by_user = with_numbers(written_by_user, scope, self.supposed)
+        if self.supposed:
+            numbers = {expr: (factor.value or 1, factor.type) for expr, factor in self.supposed.items()}
+            written_by_user = with_numbers(written_by_user, numbers)
+        else:
+            steady = Affine(Region(scope, frozenset(writes(written_by_user)))).member_type
+            self.factors = factors(written_by_user, scope, self.callers.values(self.parsed, types), steady)
         self.moved = moved(written_by_user)
         written_by_user = with_transfers(written_by_user, scope, self.own_functions)
         calls = [self.effects.of(item.function) for item in c.walk(written_by_user) if isinstance(item, c.Call)]
@@ -205,7 +229,7 @@ class Modeller:
         self.note_pragmas(region)
         region.sizes = lambda symbol, n: extent(symbol, n, region, converter, self.parsed.function)[0]
         self.check(region, body)
-        self.promise(region, steps)
+        self.promise(region, steps, span)
         assume_rows(region, rows)
         after = After(region, self.parsed.function, self.path, self.marked.live_out, self.options.live_out)
         after.check()
@@ -227,7 +251,9 @@ class Modeller:
         scop = self.assemble(region, converter, after, statements, span, end_line, body)
         if questions is not None:
             scop = replace(scop, inspection=self.inspection(region, converter, questions, scop))
+        supposed = [Supposed(expr, one.value or 1) for expr, one in self.supposed.items()]
         scop = replace(scop, exchanges=turned, moved=exchanges.moved, walked=walked(followed, split, scope))
+        scop = replace(scop, supposed=tuple(supposed))
         scop = special(scop, region, self.callers.values(self.parsed, types))
         return replace(scop, tile=self.asked_tile(), wishes=self.wishes(scop, body, asked))
 
@@ -539,14 +565,15 @@ class Modeller:
 
     # --- what is known
 
-    def promise(self, region: Region, steps: dict[str, int]) -> None:
+    def promise(self, region: Region, steps: dict[str, int], span: Span) -> None:
         """Take the user's promises into the context, and the values of names that are steps of loops."""
         for name, value in steps.items():
             region.context = region.context.intersect(variable(name).eq_set(number(value)))
-        for name, value in self.supposed.items():
-            symbol = region.scope.symbols[name]
-            supposed = region.parameter(name, symbol.shape.element, c.Name(name))
+        for expr, factor in self.supposed.items():
+            supposed, value = region.parameter(label(expr), factor.type, expr), factor.value or 1
             region.assumed = region.assumed.intersect(supposed.eq_set(number(value)))
+            why = "which each call in this file passes" if factor.value else "as it mostly is"
+            region.note("supposed", f"modelled for {label(expr)} = {value}, {why}: it multiplies variables", span)
         for name, value in self.options.params:
             if self.is_parameter(region, name):
                 self.known.add(name)
@@ -767,6 +794,36 @@ class Modeller:
         return found
 
 
+MOST_GUESSED = 3
+"""Factors of which nobody knows a value, beyond which none is guessed."""
+
+
+def choices(factors: dict[c.Expr, Factor]) -> Iterator[dict[c.Expr, Factor]]:
+    """Which factors to take for numbers, one set after the other: those that are known, one more, or all of them."""
+    known = {expr: factor for expr, factor in factors.items() if factor.value is not None}
+    guessed = {expr: factor for expr, factor in factors.items() if factor.value is None}
+    if known:
+        yield known
+    if len(guessed) > MOST_GUESSED:
+        return
+    for expr, factor in guessed.items():
+        yield known | {expr: factor}
+    if len(guessed) > 1:
+        yield factors
+
+
+ORIGINAL = "others run the original code"
+
+
+def with_general(scop: Scop, general: Scop) -> Scop:
+    """The model for some values of its factors, with that for all; its notes say that they are two."""
+    notes = [
+        replace(note, message=note.message.replace(ORIGINAL, "others run what is made for all of them"))
+        for note in scop.notes
+    ]
+    return replace(scop, general=general, notes=tuple(notes))
+
+
 def not_affine(scop: Scop) -> int:
     """How much of a model is not affine."""
     return sum(note.code.startswith("non-affine") for note in scop.notes)
@@ -846,7 +903,7 @@ def note_assumed(region: Region, assumed: isl.Set, span: Span) -> None:
         text = condition_text(needed)
         for one in region.parameters.values():
             text = re.sub(rf"\b{one.name} = 1\b", told(one.expr), text) if one.is_product else text
-        note = f"compiled for parameters with {text}; others run the original code"
+        note = f"compiled for parameters with {text}; {ORIGINAL}"
         region.note("assumed", note, span)
 
 

@@ -290,6 +290,14 @@ class Always:
 
 
 @dataclass(frozen=True, slots=True)
+class Supposed:
+    """A factor or a step that the model takes for a number; its guard asks whether it is that."""
+
+    expr: c.Expr
+    value: int
+
+
+@dataclass(frozen=True, slots=True)
 class Shaped:
     """An argument whose rows have a length that C does not know, and the file does: `double a[n][n]`."""
 
@@ -416,6 +424,9 @@ class Scop:
     always: tuple[Always, ...] = ()
     """What the C compiler is told of sizes, and of shapes, where they are so; the model says nothing of them."""
     shaped: tuple[Shaped, ...] = ()
+    supposed: tuple[Supposed, ...] = ()
+    general: Scop | None = None
+    """The model for other values of these, where it is not known that the file has none."""
     bounds: isl.Set | None = None
     """`[n] -> { : … }`: sizes at which what is accessed in any case stays inside of the arrays that the file declares.
     For estimates of what there is to do: isl's scheduler is slow with so many numbers. None: all."""

@@ -51,15 +51,15 @@ _ALIGNED = re.compile(r"__attribute__\s*\(\(aligned\(\d+\)\)\)")
 def literal_faults(region: Region, rendered: Rendered) -> None:
     """Compare what stands in the region's place with what was shown to be right. Raises NotComparable, Refused."""
     _definitions(rendered)
-    text = _visible(rendered.text)
+    text = visible(rendered.text)
     found = [(m.group(), m.start(), m.end()) for m in TOKEN.finditer(text)]
     if [word for word, _, _ in (found[:1] + found[-1:])] != ["{", "}"]:
         raise Refused("the printed text is no block")
     start = _behind_types(rendered, found[1:])
     pieces = [(found[start][1], found[-1][1])]
     if rendered.condition is not None:
-        first, last = _other_branch(found)
-        if [word for word, _, _ in found[first:last]] != TOKEN.findall(_visible(region.original)):
+        first, last = other_branch(found)
+        if [word for word, _, _ in found[first:last]] != words_of(region.original):
             raise Refused("the other branch of the condition is not the region as it was written")
         pieces = [(found[start][1], found[first - 1][2]), (found[last][1], found[-1][1])]
     ahead = () if rendered.question is None else rendered.question.body
@@ -76,15 +76,20 @@ def literal_faults(region: Region, rendered: Rendered) -> None:
         raise Refused("C reads the printed text as another program", f"{one} became {other}"[:300])
 
 
-def _visible(text: str) -> str:
+def visible(text: str) -> str:
     """The text without comments, attributes, and lines of the preprocessor other than pragmas."""
     return _HIDDEN.sub("", _COMMENT.sub(" ", _ALIGNED.sub("", text)))
+
+
+def words_of(text: str) -> list[str]:
+    """What C reads of a text."""
+    return TOKEN.findall(visible(text))
 
 
 def _definitions(rendered: Rendered) -> None:
     """The macros that the text uses are what the check takes them for. Raises Refused."""
     text = f"\n{_margin(rendered.text)}\n"
-    used = TOKEN.findall(_visible(rendered.text))
+    used = words_of(rendered.text)
     lost = [wanted for wanted in definitions(used, rendered.vectors) if f"\n{_margin(wanted)}\n" not in text]
     if lost:
         raise Refused("a macro of the text stands for something else", lost[0].split("\n")[0])
@@ -115,7 +120,7 @@ def _behind_types(rendered: Rendered, found: list[tuple[str, int, int]]) -> int:
     return position + 1
 
 
-def _other_branch(found: list[tuple[str, int, int]]) -> tuple[int, int]:
+def other_branch(found: list[tuple[str, int, int]]) -> tuple[int, int]:
     """The tokens between the braces of the only `else` right inside the block. Raises Refused."""
     depth, begin, places = 0, 0, []
     for number, (word, _, _) in enumerate(found):

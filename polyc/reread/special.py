@@ -15,7 +15,8 @@ from polyc.model import ctree as c
 from polyc.model.fault import Fault
 from polyc.model.program import Program
 from polyc.model.scop import AccessKind, Region, Scop
-from polyc.reread.literal import TOKEN
+from polyc.reread.literal import TOKEN, other_branch, visible, words_of
+from polyc.reread.parts import Refused
 
 _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 _GCC = r'#if defined\(__GNUC__\) && !defined\(__clang__\)|#endif|#pragma GCC diagnostic (?:push|pop|ignored "[-\w]+")'
@@ -29,6 +30,25 @@ def special_faults(program: Program, region: Region, text: str, special: str) ->
     """What is wrong with the version."""
     wrong = _wrong(program, region, text, special)
     return [] if wrong is None else [Fault("text", wrong, "")]
+
+
+def both_faults(region: Region, text: str, other: str, both: str) -> list[Fault]:
+    """What is wrong with a text that has another one, right for all values, in the place of its other branch."""
+    try:
+        (before, old, after), (head, new, tail) = _parts(text), _parts(both)
+    except Refused as refused:
+        return [refused.fault]
+    if (before, after) != (head, tail) or old != words_of(region.original) or new != words_of(other):
+        return [Fault("text", "its branches are others", "")]
+    return []
+
+
+def _parts(text: str) -> tuple[list[str], list[str], list[str]]:
+    """What stands before the other branch, in it, and behind it."""
+    words = [(m.group(), m.start(), m.end()) for m in TOKEN.finditer(visible(text))]
+    first, last = other_branch(words)
+    plain = [word for word, _, _ in words]
+    return plain[:first], plain[first:last], plain[last:]
 
 
 def _wrong(program: Program, region: Region, text: str, special: str) -> str | None:

@@ -11,7 +11,7 @@ from polyc.frontend import read
 from polyc.model.program import Compiled, InputOptions, Options
 from polyc.model.scop import Region
 from polyc.pipeline import compile_region
-from polyc.reread import special_faults
+from polyc.reread import both_faults, special_faults
 
 FILE = """
 static void scale(int n, int low, double a[n][2 * n], double *sum)
@@ -80,3 +80,37 @@ def test_a_name_that_the_region_writes_is_no_constant(made: tuple[Region, Compil
         "n == 300", "n == 300 && s == 300"
     )
     assert special_faults(replace(compiled.program, scop=scop), region, compiled.text, other)
+
+
+STRIDES = """
+void thin(int n, int m, int stride, const double *restrict a, double *restrict b)
+{
+#pragma scop
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < 4; j++) {
+            int x = i * stride + j;
+            if (x < m)
+                b[i] += a[x];
+        }
+#pragma endscop
+}
+"""
+
+
+def test_the_text_for_any_stride_is_the_other_branch() -> None:
+    (region,) = read("t.c", InputOptions(), text=STRIDES).regions
+    assert region.scop.general is not None
+    both = compile_region(region, Options())
+    other = compile_region(replace(region, scop=region.scop.general), Options())
+    assert not both_faults(region, both.text, other.text, both.special)
+    for before, after in [
+        ("stride == 1", "stride <= 1"),
+        ("long j = 0", "long j = 1"),
+        ("int j = 0; j < 4", "int j = 0; j < 3"),
+        ("} else {", "}{"),
+        ("} else {", "} else { b[0] = 1;"),
+    ]:
+        wrong = both.special.replace(before, after, 1)
+        assert wrong != both.special
+        assert both_faults(region, both.text, other.text, wrong), before
+    assert both_faults(region, both.text, other.text, both.text)

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from polyc import __version__
 
 DATA = "the data leave their rows nowhere"
+OTHER_BRANCH = "} else { /* where that does not hold: as it was written */"
 MEMORY = "no memory that is written is reached by another name"
 
 
@@ -44,7 +45,7 @@ def block(
         lines += [f"  if ({answer}) {{ /* whether {about} */", ahead, "  }"]
     lines += [f"  {one}" for one in allocations]
     if guard:
-        lines += [f"  if ({guard}) {{", code, "  } else { /* where that does not hold: as it was written */"]
+        lines += [f"  if ({guard}) {{", code, f"  {OTHER_BRANCH}"]
         lines += [original, "  }"]
     else:
         lines += [*last, code] if hidden else [code]
@@ -58,3 +59,9 @@ def _defined(macros: Sequence[str]) -> Iterator[str]:
         yield f"#ifndef {macro.split('#define ')[1].split('(')[0]}"
         yield macro
         yield "#endif"
+
+
+def indented(text: str, indent: str) -> str:
+    """The block at the indentation of its pragma; preprocessor lines stay at the margin."""
+    lines = text.split("\n")
+    return "\n".join(line if not line or line.startswith("#") else indent + line for line in lines)

@@ -21,11 +21,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from polyc.codegen.blocks.block import OTHER_BRANCH, indented
 from polyc.codegen.loops.naming import IDENTIFIER
-from polyc.codegen.text.printer import conjunction, expression
+from polyc.codegen.text.printer import INDENT, conjunction, expression
 from polyc.model import ctree as c
 from polyc.model.scop import Region, Shaped
 
+NEWLINE = "\n"
 _OUTLINED = "#pragma omp parallel"
 _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 _UNUSED = re.compile(r"\(void\)\w+")
@@ -70,6 +72,18 @@ def specialised(text: str, region: Region) -> str:
         f"{indent}}}",
     ]
     return "\n".join([*lines, ""])
+
+
+def for_other_values(text: str, other: str, region: Region) -> str:
+    """The text for what factors mostly are, `stride == 1`, with that for all values as its other branch; ""
+    where it has none."""
+    behind = f"{OTHER_BRANCH}\n{indented(region.original.rstrip(NEWLINE), region.indent)}\n"
+    if text.count(behind) != 1:
+        return ""
+    before, after = text.split(behind)
+    names = " and ".join(expression(one.expr) for one in region.scop.supposed)
+    inner = indented(other.rstrip(NEWLINE), INDENT * 2)
+    return f"{before}}} else {{ /* where that does not hold: for any {names} */\n{inner}\n{after}"
 
 
 def shapes(shaped: list[Shaped]) -> Iterator[str]:

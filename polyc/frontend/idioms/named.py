@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 
 from polyc.analysis.expressions.facts import induction, lvalues, mentions, writes
 from polyc.frontend.c.ctype import INT
 from polyc.frontend.c.state import Region
 from polyc.frontend.c.symbols import Scope, Symbol
 from polyc.model import ctree as c
-from polyc.model.scop import Storage
-from polyc.records import replace
+from polyc.model.scop import CType, Storage
+from polyc.records import dataclass, replace
 
 
 def named_values(region: Region, body: c.Block, is_size: Callable[[c.Member], bool]) -> frozenset[str]:
@@ -115,41 +115,89 @@ def with_known_steps(
     return c.rewrite(body, known), found
 
 
-def factors(body: c.Block, scope: Scope, values: Mapping[str, int | None]) -> dict[str, int]:
-    """The known values of names that do not change, and that a variable of the region is multiplied with or counts in.
+@dataclass(frozen=True, slots=True)
+class Factor:
+    """A size that makes products of variables."""
+
+    type: CType
+    value: int | None
+    """What each call of the file passes for it; None where that is not known."""
+
+
+def factors(
+    body: c.Block, scope: Scope, values: Mapping[str, int | None], member: Callable[[c.Member], CType | None]
+) -> dict[c.Expr, Factor]:
+    """Sizes by which subscripts, conditions and whole numbers of the region multiply its variables, and in which its
+    loops count; of those of which no value is known only such that bound nothing.
 
     values: by the names that the user gave them
+    member: the type of a member that is a whole number and that the region does not change, `s->w`
     """
     changed = writes(body)
-    found: dict[str, int] = {}
+    found: dict[c.Expr, Factor] = {}
 
     def known(node: c.Expr) -> None:
-        symbol = scope.symbols.get(node.name) if isinstance(node, c.Name) and node.name not in changed else None
-        value = values.get(symbol.c_name) if symbol is not None and symbol.key == symbol.c_name else None
-        if symbol is None or value is None or symbol.rank or not symbol.is_integer or symbol.volatile:
-            return
-        if symbol.storage in (Storage.ARGUMENT, Storage.LOCAL) and 0 < value <= MOST_STEPS:
-            found[symbol.key] = value
+        match node:
+            case c.Member() if (type_ := member(node)) is not None:
+                found[node] = Factor(type_, None)
+            case c.Name(name=name) if name not in changed and is_whole(scope, name):
+                symbol = scope.symbols[name]
+                value = values.get(symbol.c_name)
+                outside = symbol.key == symbol.c_name and symbol.storage is not Storage.REGION
+                if outside and not symbol.constant and not symbol.volatile and 0 < (value or 1) <= MOST_STEPS:
+                    found[node] = Factor(symbol.shape.element, value)
 
+    def products(node: c.Node) -> None:
+        for one in c.walk(node):
+            match one:
+                case c.Binary(op="*", left=left, right=right):
+                    if mentions(right) & changed:
+                        known(left)
+                    if mentions(left) & changed:
+                        known(right)
+
+    bounds = {side for node in c.walk(body) for side in compared(node, changed)}
     for node in c.walk(body):
         match node:
-            case c.Binary(op="*", left=left, right=right):
-                if mentions(right) & changed:
-                    known(left)
-                if mentions(left) & changed:
-                    known(right)
-            case c.For(step=c.Assign(op="+=" | "-=", value=step)):
-                known(step)
-    return found
+            case c.Subscript(index=index):
+                products(index)
+            case c.Ternary(condition=condition) | c.If(condition=condition):
+                products(condition)
+            case c.For(condition=condition, step=step):
+                if condition is not None:
+                    products(condition)
+                if isinstance(step, c.Assign) and step.op in ("+=", "-="):
+                    known(step.value)
+            case c.Decl(name=name, init=value) if value is not None and is_whole(scope, name):
+                products(value)
+            case c.Assign(target=c.Name(name=name), value=value) if is_whole(scope, name):
+                products(value)
+    return {expr: factor for expr, factor in found.items() if factor.value is not None or expr not in bounds}
 
 
-def with_numbers(body: c.Block, scope: Scope, values: Mapping[str, int]) -> c.Block:
-    """The region with numbers, of their types, for names."""
+def compared(node: c.Node, changed: Collection[str]) -> Iterator[c.Expr]:
+    """The terms of what a comparison compares, and the factors of those that do not vary."""
+    waiting = [node.left, node.right] if isinstance(node, c.Binary) and node.op in c.COMPARISONS else []
+    while waiting:
+        side = waiting.pop()
+        yield side
+        if isinstance(side, c.Binary) and (side.op in ("+", "-") or not mentions(side) & {*changed}):
+            waiting += [side.left, side.right]
+
+
+def is_whole(scope: Scope, name: str) -> bool:
+    symbol = scope.symbols.get(name)
+    return symbol is not None and symbol.is_integer and not symbol.rank
+
+
+def with_numbers(body: c.Block, values: Mapping[c.Expr, tuple[int, CType]]) -> c.Block:
+    """The region with numbers for sizes, in the types of these."""
 
     def number(node: c.Node) -> c.Node | None:
-        if not isinstance(node, c.Name) or node.name not in values:
+        if not isinstance(node, c.Name | c.Member) or node not in values:
             return None
-        text, type_ = c.Literal(str(values[node.name]), node.span), scope.symbols[node.name].shape.element
+        value, type_ = values[node]
+        text = c.Literal(str(value), node.span)
         return text if type_ == INT else c.Cast(type_.text, text, node.span)
 
     return c.rewrite(body, number) if values else body

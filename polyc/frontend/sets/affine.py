@@ -141,10 +141,13 @@ class Affine:
 
     def member(self, expr: c.Member, env: Env) -> Value | None:
         """`p->n` and `s.n` of a struct that the region does not write are parameters."""
+        type_ = self.member_type(expr)
+        return None if type_ is None else (self.region.parameter(label(expr), type_, expr), type_)
+
+    def member_type(self, expr: c.Member) -> CType | None:
+        """The type of such a member that is a whole number."""
         shape = self.steady(expr)
-        if shape is None or shape.element.kind != "int":
-            return None
-        return self.region.parameter(label(expr), shape.element, expr), shape.element
+        return None if shape is None or shape.element.kind != "int" else shape.element
 
     def is_size(self, expr: c.Member) -> bool:
         shape = self.steady(expr)

@@ -54,6 +54,7 @@ NOTES: dict[str, str] = {
     "distinct-rows": "The rows of an array of pointers are taken to be distinct.",
     "wrap-around": "Unsigned or narrow arithmetic may wrap here, so that it is not affine.",
     "assumed": "The region is only compiled for parameters for which nothing wraps, and rows of arrays are apart.",
+    "supposed": "A stride or step is taken for what the calls of the file pass, or for 1; the guard asks for that.",
     "delinearised": "Arrays with linearised subscripts are read as arrays with several dimensions.",
     "not-delinearised": "An array with linearised subscripts has no shape that all of them fit.",
     "left-alone": "A loop was looked at and is in no region; the message says why.",

@@ -9,7 +9,7 @@ import islpy as isl
 from polyc.model.program import Program
 from polyc.model.scop import Scop
 from polyc.model.tree import Band, Extension, Leaf, Mark, Node, Role, Sequence, walk
-from polyc.poly import names
+from polyc.poly import affine_of, names, set_name, sets, value_on
 from polyc.records import dataclass
 
 
@@ -56,6 +56,46 @@ def _add(facts: Facts, bands: tuple[Band, ...], threads: bool) -> None:
     facts.vector |= any(m.vector for m in members)
     facts.loops = max(facts.loops, len(members))
     facts.widest_band = max([facts.widest_band, *(len(b.members) for b in bands if b.permutable)])
+
+
+def only_in_functions(program: Program) -> bool:
+    """Whether all that was done was done to the loops of functions that stand in the places of their calls: none of the
+    loops around these is parallel or tiled, and nothing is fused with them."""
+    scop = program.scop
+    found = {name: _in_function(scop, name) for name in scop.statements}
+    inside = {name: around for name, (place, around) in found.items() if place is not None}
+    if not inside or not all(inside.values()):
+        return False
+    groups = [{found[name][0] for name in (*g.statements, *g.fused) if name in found} for g in program.groups]
+    if any(len(places) > 1 for places in groups):
+        return False
+    for member in (m for node in walk(program.tree.child) if isinstance(node, Band) for m in node.members):
+        for piece in sets(member.schedule.domain()) if member.parallel or member.role is Role.TILE else ():
+            name = set_name(piece)
+            around = inside.get(name, piece.dim(isl.dim_type.set) if name in found else 0)
+            value = affine_of(value_on(member.schedule, piece.get_space()))
+            if value is None or value.involves_dims(isl.dim_type.in_, 0, around):
+                return False
+    return True
+
+
+def _in_function(scop: Scop, name: str) -> tuple[tuple[int, int] | None, int]:
+    """The lines of the function in which the loops around a statement stand, and how many stand around these; None where
+    all are the region's own."""
+    node: Node = scop.tree.child
+    around = 0
+    while not isinstance(node, Leaf):
+        match node:
+            case Band(members=members, child=below):
+                for first, last in scop.in_place:
+                    if first <= members[0].line <= last:
+                        return (first, last), around
+                around, node = around + len(members), below
+            case Sequence(children=steps):
+                node = next(step.child for step in steps if name in names(step.filter))
+            case Mark(child=below) | Extension(child=below):
+                node = below
+    return None, around
 
 
 def original_nests(scop: Scop) -> list[tuple[int, tuple[str, ...]]]:

@@ -175,7 +175,7 @@ def refusal_of(compiled: Compiled) -> Remark | None:
 
 def no_gain(compiled: Compiled) -> str | None:
     """Why a region that nobody marked is better left as it is; None where something was gained."""
-    from polyc.analysis.loop_facts import gains_vectors
+    from polyc.analysis.loop_facts import gains_vectors, only_in_functions
     from polyc.codegen.text.macros import SEVERAL
     from polyc.explain.codes import REMARKS
     from polyc.explain.facts.nests import Reasons, nests
@@ -187,6 +187,8 @@ def no_gain(compiled: Compiled) -> str | None:
             reason = Reasons(compiled.program).why_not("parallel", alone[0].statements)
             told = "" if reason is None else f": {reason.message} [{reason.code}]"
             return f"it would not run in parallel any more, as its pragma says{told}"
+    if compiled.program.scop.in_place and only_in_functions(compiled.program):
+        return "nothing would be gained that the functions which it calls do not have by themselves"
     more = gains_vectors(compiled.program) or any(REMARKS[one.code].gain for one in compiled.program.remarks)
     if any(nest.tiled or nest.fused for nest in found) or more:
         return None

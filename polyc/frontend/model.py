@@ -82,6 +82,8 @@ from polyc.model.scop import (
     Wish,
     tied,
 )
+from polyc.model.tree import Band
+from polyc.model.tree import walk as tree_nodes
 from polyc.poly import OverBudget, budget, coalesced, project, share
 from polyc.records import dataclass, field, replace
 
@@ -253,9 +255,15 @@ class Modeller:
             scop = replace(scop, inspection=self.inspection(region, converter, questions, scop))
         supposed = [Supposed(expr, one.value or 1) for expr, one in self.supposed.items()]
         scop = replace(scop, exchanges=turned, moved=exchanges.moved, walked=walked(followed, split, scope))
-        scop = replace(scop, supposed=tuple(supposed))
+        scop = replace(scop, supposed=tuple(supposed), in_place=self.in_place(scop))
         scop = special(scop, region, self.callers.values(self.parsed, types))
         return replace(scop, tile=self.asked_tile(), wishes=self.wishes(scop, body, asked))
+
+    def in_place(self, scop: Scop) -> tuple[tuple[int, int], ...]:
+        """The lines of functions of which loops stand in the region."""
+        lines = {m.line for n in tree_nodes(scop.tree.child) if isinstance(n, Band) for m in n.members}
+        bodies = [body.lines for body in self.bodies.known.values() if body is not None and self.inlined]
+        return tuple(sorted({(a, b) for a, b in bodies if any(a <= line <= b for line in lines)}))
 
     @property
     def own_functions(self) -> frozenset[str]:

@@ -1,4 +1,4 @@
-"""Strides and steps of which nobody knows the value: for which numbers a region is modelled, and for which it is not."""
+"""Strides and steps of which nobody knows the value: for which numbers a region is modelled, and where it is not."""
 
 from __future__ import annotations
 
@@ -64,7 +64,8 @@ def test_what_is_no_stride(body: str, scop: Modeller) -> None:
 
 def test_what_each_call_passes_is_taken() -> None:
     text = loops("{ int x = i * s + j * d; if (x < m) b[i] += a[x]; }").replace("void f(", "static void f(")
-    call = "void g(struct layer l, const float *a, float *b) {{ f(9, 9, {s}, {d}, 1, l, a, b); f(8, 8, 2, 3, 1, l, a, b); }}"
+    head = "void g(struct layer l, const float *a, float *b) "
+    call = head + "{{ f(9, 9, {s}, {d}, 1, l, a, b); f(8, 8, 2, 3, 1, l, a, b); }}"
     (region,) = read("t.c", InputOptions(), text=text + call.format(s=2, d="1 + 2")).regions
     assert supposed(region.scop) == {"s": 2, "d": 3}
     assert region.scop.general is None  # no call has others

@@ -59,6 +59,8 @@ class Body:
     """What it returns."""
     type: c_ast.Node
     """Of that."""
+    lines: tuple[int, int] = (0, 0)
+    """The first and the last of it."""
 
 
 @dataclass(slots=True)
@@ -98,7 +100,9 @@ class Bodies:
             types = Types()
             types.add_all(parsed.tree)
             scope = scope_before(types, parsed.tree, parsed.function, [])
-            return self.read(Converter(parsed, places, scope, expanded=self.helpers.expanded), scope)
+            body = self.read(Converter(parsed, places, scope, expanded=self.helpers.expanded), scope)
+            first, last = (places.span(at, at + 1).line for at in (item.start, item.end - 1))
+            return replace(body, lines=(first, last))
         except (UserError, Unclear, RecursionError):
             return None
 

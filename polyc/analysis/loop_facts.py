@@ -80,8 +80,8 @@ def only_in_functions(program: Program) -> bool:
 
 
 def _in_function(scop: Scop, name: str) -> tuple[tuple[int, int] | None, int]:
-    """The lines of the function in which the loops around a statement stand, and how many stand around these; None where
-    all are the region's own."""
+    """The lines of the function in which the loops around a statement stand, and how many stand around these; None for
+    the lines where all are the region's own."""
     node: Node = scop.tree.child
     around = 0
     while not isinstance(node, Leaf):

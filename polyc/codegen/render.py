@@ -22,6 +22,7 @@ from polyc.codegen.loops.loops import print_loops
 from polyc.codegen.loops.naming import IDENTIFIER
 from polyc.codegen.loops.origins import origins_in
 from polyc.codegen.text.counters import with_counters
+from polyc.codegen.text.downward import with_downward
 from polyc.codegen.text.flat_arrays import with_flat_arrays
 from polyc.codegen.text.loaded import with_loaded
 from polyc.codegen.text.macros import MACROS
@@ -65,6 +66,7 @@ def render_region(
         ("heap", allocated),
         ("flat", lambda body: with_flat_arrays(body, program.scop)),
         ("counters", lambda body: with_counters(body, program.scop)),
+        ("downward", with_downward),
         ("first values", with_first_values),
         ("loaded", lambda body: with_loaded(body, program.scop)),
     ]

@@ -425,8 +425,7 @@ class Scop:
     """What the C compiler is told of sizes, and of shapes, where they are so; the model says nothing of them."""
     shaped: tuple[Shaped, ...] = ()
     in_place: tuple[tuple[int, int], ...] = ()
-    """The lines of functions that stand in the places of their calls, and are regions of their own if they are worth it.
-    """
+    """The lines of functions that stand in the places of their calls, and may be regions of their own."""
     supposed: tuple[Supposed, ...] = ()
     general: Scop | None = None
     """The model for other values of these, where it is not known that the file has none."""

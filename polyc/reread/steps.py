@@ -65,6 +65,7 @@ def _faults(program: Program, step: Step, vectors: Mapping[str, tuple[str, int, 
         "vectors": lambda: _pairs(step, _Vectors(program, vectors).same),
         "heap": lambda: _heap_faults(step),
         "counters": lambda: counter_faults(program.scop, step.before, step.after),
+        "downward": lambda: _pairs(_unlabelled(step), _same_turned),
         "first values": lambda: _pairs(_unlabelled(step), _same_values),
         "loaded": lambda: _loaded_faults(program, step),
         "flat": lambda: _pairs(step, _Flat({a.printed_name: a for a in program.scop.arrays.values() if a.flat}).same),
@@ -144,6 +145,65 @@ def _field(one: object, other: object, same: Callable[[c.Node, c.Node], None]) -
             raise _Other("it has another expression")
     else:
         same(cast(c.Node, one), cast(c.Node, other))
+
+
+# --- loops that run down
+
+
+def _same_turned(one: c.Node, other: c.Node) -> None:
+    """A loop that counts down from the negative of where it started to that of where it ended, with the negative of its
+    variable in its body. Raises _Other."""
+    if isinstance(one, c.For) and isinstance(other, c.For) and one.step != other.step:
+        one = _mirrored(one, other)
+    if not (_is_counting(one) and _is_counting(other) and polynomial(one) == polynomial(other)):  # type: ignore[arg-type]
+        _inside(one, other, _same_turned)
+
+
+def _is_counting(node: c.Node) -> bool:
+    """Whether an expression has nothing but whole numbers: loops' variables, sizes and constants."""
+    kinds = c.Name | c.Literal | c.Cast | c.Unary | c.Binary
+    return isinstance(node, kinds) and all(isinstance(part, kinds) for part in c.walk(node))
+
+
+def _mirrored(one: c.For, other: c.For) -> c.For:
+    """The loop in the head of another one, which counts the other way. Raises _Other."""
+    match one, other:
+        case (
+            c.For(
+                init=c.Decl(name=name, init=start) as init,
+                condition=c.Binary(op="<" | "<=" as op, left=c.Name(name=compared), right=end),
+                step=c.Postfix(op="++", operand=c.Name(name=counted)),
+            ),
+            c.For(
+                init=c.Decl(init=first),
+                condition=c.Binary(op=">" | ">=" as turned, left=c.Name(name=asked), right=last),
+                step=c.Postfix(op="--", operand=c.Name(name=stepped)),
+            ),
+        ) if {compared, counted, asked, stepped} == {name} and turned == op.replace("<", ">"):
+            pass
+        case _:
+            raise _Other("a loop has another head")
+    for before, after in ((start, first), (end, last)):
+        if before is None or after is None or not _is_negative(before, after):
+            raise _Other("a loop that counts down starts or ends elsewhere")
+    if any(isinstance(node, c.Decl) and node.name == name for node in c.walk(one.body)):
+        raise _Other("a loop that counts down has a variable of its name inside")
+    variable = c.Unary("-", c.Name(name))
+    body = c.rewrite(one.body, lambda node: variable if node == c.Name(name) else None)
+    return replace(one, init=replace(init, init=first), condition=other.condition, step=other.step, body=body)
+
+
+def _is_negative(before: c.Expr, after: c.Expr) -> bool:
+    """Whether a bound is the negative of another, in a form that overflows no more than that does: a constant, or
+    `n - k` for `k - n` with k >= 0."""
+    if plus(polynomial(before), polynomial(after)):
+        return False
+    match before:
+        case c.Literal() | c.Unary(op="-", operand=c.Literal() | c.Name()):
+            return True
+        case c.Binary(op="-", left=c.Literal(text=text), right=c.Name()):
+            return text.isdigit()
+    return False
 
 
 # --- first values

@@ -13,6 +13,7 @@ import polyc.codegen.loops.instances as instances
 import polyc.codegen.loops.loops as loops
 import polyc.codegen.render as render
 import polyc.codegen.text.counters as counters
+import polyc.codegen.text.downward as downward
 import polyc.codegen.text.printer as printer
 from polyc.codegen.loops.exprs import ExprPrinter
 from polyc.codegen.loops.to_isl import Annotated
@@ -273,6 +274,41 @@ VALUES: list[tuple[str, str, Install]] = [
     ("the last value", "of a block", patched(first_values, "_joined", value_of_the_last)),
     ("no value", "in declarations", patched(first_values, "_joined", value_lost)),
 ]
+
+
+def not_negated(original: Any) -> Any:
+    """A variable that counts down in a body that still has its negative, but for the first place."""
+
+    def negated(body: c.Stmt, name: str) -> c.Stmt | None:
+        found = original(body, name)
+        done = False
+
+        def back(node: c.Node) -> c.Node | None:
+            nonlocal done
+            if done or not isinstance(node, c.Name) or node.name != name:
+                return None
+            done = True
+            return c.Binary("+", node, c.Literal("1"))
+
+        return None if found is None else c.rewrite(found, back)
+
+    return negated
+
+
+def one_too_far(original: Any) -> Any:
+    def negative(bound: c.Expr) -> c.Expr | None:
+        found = original(bound)
+        return None if found is None else c.Binary("-", found, c.Literal("1"))
+
+    return negative
+
+
+DOWNWARD: list[tuple[str, str, Install]] = [
+    ("another place", "in the body of a loop that counts down", patched(downward, "_negated", not_negated)),
+    ("other ends", "of a loop that counts down", patched(downward, "negative", one_too_far)),
+]
+for name_, what_, install_ in DOWNWARD:
+    add("downward", name_, what_, install_, "swept")
 for name_, what_, install_ in VALUES:
     add("values", name_, what_, install_, "private", "chain", "twice_set")
 for name_, what_, install_ in COUNTERS:

@@ -1,0 +1,95 @@
+"""Loops that count down where only the negative of their variable is used: what is printed, and what is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from polyc.codegen.text.downward import negative, with_downward
+from polyc.codegen.text.printer import expression
+from polyc.frontend import read
+from polyc.model import ctree as c
+from polyc.model.program import InputOptions, Options
+from polyc.pipeline import compile_region, initial_program
+from polyc.reread.steps import Step, step_faults
+
+TEXT = """
+void sweep(int n, double A[n][n])
+{
+#pragma scop
+    for (int y = n - 2; y > 0; y--)
+        for (int x = n - 2; x > 0; x--)
+            A[y][x] = A[y + 1][x] + A[y][x + 1] - A[y - 1][x + 1];
+#pragma endscop
+}
+"""
+
+
+def test_the_text_counts_as_the_user_does() -> None:
+    (region,) = read("t.c", InputOptions(), text=TEXT).regions
+    compiled = compile_region(region, Options(time_tile=("none", ())))
+    assert compiled.verified
+    assert "for (int y = n - 2; y > 0; y--)" in compiled.text
+    assert "for (int x = n - 2; x > 0; x--)" in compiled.text
+    assert "A[y][x] = A[y + 1][x] + A[y][x + 1] - A[y - 1][x + 1];" in compiled.text
+
+
+@pytest.mark.parametrize(
+    ("bound", "turned"),
+    [
+        (c.Literal("-7"), "7"),
+        (c.Literal("0"), "0"),
+        (c.Literal("7"), "-7"),
+        (c.Unary("-", c.Name("n")), "n"),
+        (c.Binary("-", c.Literal("2"), c.Name("n")), "n - 2"),
+        (c.Binary("-", c.Literal("0"), c.Name("n")), "n"),
+        (c.Name("n"), None),  # -n of the least int is none
+        (c.Binary("-", c.Name("n"), c.Literal("2")), None),
+        (c.Binary("-", c.Unary("-", c.Name("n")), c.Literal("1")), None),
+    ],
+)
+def test_bounds(bound: c.Expr, turned: str | None) -> None:
+    found = negative(bound)
+    assert (None if found is None else expression(found)) == turned
+
+
+X, ONE = c.Name("x"), c.Literal("1")
+MINUS = c.Unary("-", X)
+LOOP = c.For(
+    c.Decl("long", "x", (), c.Binary("-", ONE, c.Name("n"))),
+    c.Binary("<", X, c.Literal("0")),
+    c.Postfix("++", X),
+    c.ExprStmt(c.Assign("=", c.ArrayRef("A", (MINUS,)), c.ArrayRef("A", (c.Binary("-", ONE, X),)))),
+)
+
+
+def test_other_uses_keep_the_loop() -> None:
+    assert with_downward((LOOP,)) != (LOOP,)
+    for place in (X, c.Binary("+", MINUS, X), c.Binary("*", X, ONE)):
+        other = c.For(LOOP.init, LOOP.condition, LOOP.step, c.ExprStmt(c.ArrayRef("A", (place,))))
+        assert with_downward((other,)) == (other,)
+
+
+def replaced(old: c.Node, new: c.Node) -> Callable[[c.Stmt], c.Stmt]:
+    return lambda item: c.rewrite(item, lambda node: new if node == old else None)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        replaced(c.Binary("-", c.Name("n"), ONE), c.Name("n")),
+        replaced(c.Binary(">", X, c.Literal("0")), c.Binary(">=", X, c.Literal("0"))),
+        replaced(c.Binary("+", X, ONE), c.Binary("-", X, ONE)),
+        replaced(c.ArrayRef("A", (X,)), c.ArrayRef("A", (MINUS,))),
+        replaced(c.Postfix("--", X), c.Postfix("++", X)),
+    ],
+)
+def test_what_is_refused(wrong: Callable[[c.Stmt], c.Stmt]) -> None:
+    (region,) = read("t.c", InputOptions(), text=TEXT).regions
+    program = initial_program(region.scop, Options())
+    (after,) = with_downward((LOOP,))
+    assert not step_faults(program, (Step("downward", (LOOP,), (after,)),), {})
+    changed = wrong(after)
+    assert changed != after
+    assert step_faults(program, (Step("downward", (LOOP,), (changed,)),), {})

@@ -13,9 +13,9 @@ from polyc.model.scop import Statement
 from polyc.model.tree import Band, Domain, Extension, Filter, Leaf, Mark, Member, Node, Role, Sequence, walk
 from polyc.nests.nest import values
 from polyc.nests.samples import sample_parameters
-from polyc.nests.strides import iterations
+from polyc.nests.strides import iterations, unrolled_below
 from polyc.nests.sums import streams
-from polyc.poly import least_of, maps, names
+from polyc.poly import box_volume, least_of, maps, names
 from polyc.records import dataclass, replace
 
 STAGE = "unroll"
@@ -75,7 +75,8 @@ class _Unroller:
             case Band():
                 band = _joined(node)
                 if any(isinstance(n, Band) for n in walk(band.child)):
-                    return replace(node, child=self.at(node.child, (*above, node)))
+                    cut = self.around(band, above)
+                    return cut or replace(node, child=self.at(node.child, (*above, node)))
                 return self.unrolled(band, above) or node
 
     def unrolled(self, band: Band, above: tuple[Band | Filter | Extension, ...]) -> Band | None:
@@ -91,7 +92,7 @@ class _Unroller:
         wish = (
             ((self.halves(band, statements) if long else None) or self.rows(band, statements, above)) if known else None
         )
-        inside = _free(statements, along) if long else None
+        inside = _free(self.program, statements, along) if long else None
         whole = self.whole(band, wish, inside, above) if wish is not None else None
         apart = False
         if whole is None:
@@ -111,6 +112,34 @@ class _Unroller:
         if wish is not None and wish.rows and iterations(band.members[wish.position], self.program) is None:
             return asked_inside(replace(band, members=members, child=child), wish.position, whole)
         return replace(band, members=members, child=child, whole=whole)
+
+    def around(self, band: Band, above: tuple[Band | Filter | Extension, ...]) -> Band | None:
+        """A loop around a few iterations that C compilers write out, with a loop of its own where no subscript inside of
+        these needs a choice."""
+        along = band.members[-1]
+        plain = not any(m.role in (Role.TILE, Role.REGISTER) or m.lookups for m in band.members)
+        if not (along.coincident and plain and unrolled_below(band, self.program)):
+            return None
+        columns = iterations(along, self.program)
+        statements = [self.program.statements[name] for name in names(along.schedule.domain())]
+        if (columns is not None and columns < LEAST_COLUMNS) or any(s.opaque for s in statements):
+            return None
+        inside = [_free(self.program, statements, m) for m in band.members if m.coincident]
+        free = [one for one in inside if one is not None]
+        whole = self.whole(band, None, None, above) if free else None
+        if whole is None:
+            return None
+        reach = reach_of(self.program, above)
+        mine = reach.intersect_domain(along.schedule.domain())
+        simple = reduce(isl.UnionSet.intersect, free)
+        for piece in maps(mine.flat_range_product(values(band.members, mine.domain())).subtract_domain(simple)):
+            whole = whole.subtract(piece.range())
+        whole = whole.coalesce().remove_redundancies()
+        if whole.is_empty() or whole.n_basic_set() > 1:
+            return None
+        self.made = True
+        self.say(band, statements, None, True, False)
+        return replace(band, whole=whole)
 
     def ends_apart(self, band: Band, above: tuple[Band | Filter | Extension, ...]) -> bool:
         """Whether one of the statements starts earlier than another, or ends later: a loop over all of them would have
@@ -325,25 +354,36 @@ def _divisors(multi: isl.MultiAff, position: int | None) -> Iterator[int]:
                 yield int(rounded.get_denominator_val().to_python())
 
 
-def _free(statements: list[Statement], along: Member) -> isl.UnionSet | None:
-    """The instances in which all subscripts that depend on a loop somewhere do, if those are not all: outside, a clamp
-    holds them."""
+def _free(program: Program, statements: list[Statement], along: Member) -> isl.UnionSet | None:
+    """The instances in which all subscripts that depend on a loop somewhere do, and in the way in which most do, if those
+    are not all: outside, a clamp holds them, or they come back at the other end (`(x + 1) % n`)."""
     found: isl.UnionSet | None = None
     narrowed = False
+    at = sample_parameters(program)
     for statement in statements:
         position = position_of(statement, along)
         here = statement.domain
         for access in plain_accesses(statement):
+            ways: dict[str, isl.Set] = {}
             pieces = pieces_of(access)
-            moving = [domain for multi, domain in pieces if involves(multi, position) and not _once(domain, position)]
-            if moving and len(moving) < len(pieces):
-                union = moving[0]
-                for domain in moving[1:]:
-                    union = union.union(domain)
-                here, narrowed = here.intersect(union.coalesce()), True
+            for multi, domain in pieces:
+                if involves(multi, position) and not _once(domain, position):
+                    way = _moving(multi, position)
+                    ways[way] = ways[way].union(domain) if way in ways else domain
+            most = max(ways.values(), key=lambda one: box_volume(one.intersect_params(at)), default=None)
+            if most is not None and (len(ways) > 1 or not here.is_subset(most)):
+                here, narrowed = here.intersect(most.coalesce()), True
         added = isl.UnionSet.from_set(here)
         found = added if found is None else found.union(added)
     return found if narrowed else None
+
+
+def _moving(multi: isl.MultiAff, position: int | None) -> str:
+    """The subscripts that depend on a loop."""
+    affs = [multi.get_aff(d) for d in range(multi.dim(isl.dim_type.out))]
+    return "; ".join(
+        str(aff) for aff in affs if position is not None and aff.involves_dims(isl.dim_type.in_, position, 1)
+    )
 
 
 def _once(domain: isl.Set, position: int | None) -> bool:

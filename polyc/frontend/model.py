@@ -253,7 +253,7 @@ class Modeller:
         scop = self.assemble(region, converter, after, statements, span, end_line, body)
         if questions is not None:
             scop = replace(scop, inspection=self.inspection(region, converter, questions, scop))
-        supposed = [Supposed(expr, one.value or 1) for expr, one in self.supposed.items()]
+        supposed = [Supposed(expr, one.value or 1, told(expr)) for expr, one in self.supposed.items()]
         scop = replace(scop, exchanges=turned, moved=exchanges.moved, walked=walked(followed, split, scope))
         scop = replace(scop, supposed=tuple(supposed), in_place=self.in_place(scop))
         scop = special(scop, region, self.callers.values(self.parsed, types))

@@ -295,6 +295,8 @@ class Supposed:
 
     expr: c.Expr
     value: int
+    name: str
+    """It, in words."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,7 +81,7 @@ def for_other_values(text: str, other: str, region: Region) -> str:
     if text.count(behind) != 1:
         return ""
     before, after = text.split(behind)
-    names = " and ".join(expression(one.expr) for one in region.scop.supposed)
+    names = " and ".join(one.name for one in region.scop.supposed)
     inner = indented(other.rstrip(NEWLINE), INDENT * 2)
     return f"{before}}} else {{ /* where that does not hold: for any {names} */\n{inner}\n{after}"
 

@@ -115,6 +115,8 @@ def told(asked: c.Expr) -> str:
             return name
         case c.Literal(text=text):
             return text
+        case c.Member(base=base, field=field, arrow=arrow):
+            return f"{told(base)}{'->' if arrow else '.'}{field}"
     raise AssertionError(f"no product of sizes: {asked}")
 
 

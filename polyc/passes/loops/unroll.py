@@ -114,7 +114,7 @@ class _Unroller:
         return replace(band, members=members, child=child, whole=whole)
 
     def around(self, band: Band, above: tuple[Band | Filter | Extension, ...]) -> Band | None:
-        """A loop around a few iterations that C compilers write out, with one of its own where no subscript inside of these
+        """A loop around a few iterations that C compilers write out, with one of its own where none of their subscripts
         needs a choice."""
         along = band.members[-1]
         plain = not any(m.role in (Role.TILE, Role.REGISTER) or m.lookups for m in band.members)
@@ -355,8 +355,8 @@ def _divisors(multi: isl.MultiAff, position: int | None) -> Iterator[int]:
 
 
 def _free(program: Program, statements: list[Statement], along: Member) -> isl.UnionSet | None:
-    """The instances in which all subscripts that depend on a loop somewhere do, in the way in which most do, if those are
-    not all: outside, a clamp holds them, or they come back at the other end (`(x + 1) % n`)."""
+    """The instances in which all subscripts that depend on a loop somewhere do, in the way in which most do, if those
+    are not all: outside, a clamp holds them, or they come back at the other end (`(x + 1) % n`)."""
     found: isl.UnionSet | None = None
     narrowed = False
     at = sample_parameters(program)

@@ -9,7 +9,7 @@ from polyc.codegen import render_file
 from polyc.frontend import read
 from polyc.model.program import InputOptions, Options
 from polyc.pipeline import compile_region
-from tests.programs import compiled
+from tests.programs import compiled, region_of
 
 OWN_PLACES = """
 void f(double score[200][96], double trans[96][96], int back[200][96], int t)
@@ -119,3 +119,27 @@ def test_a_name_for_what_is_compared_is_no_obstacle(tmp_path: Path) -> None:
     result = compiled(PATHS, tmp_path)
     assert result.verified
     assert result.text.count("omp simd") >= 6
+
+
+def test_two_products_into_one_result_have_a_register_tile_each(tmp_path: Path) -> None:
+    """`g = W x + U h`, as the gates of a recurrent cell: joined in one loop nest, none would have one."""
+    text = """
+void cell(int b, int d, int h, int g, const float *restrict w, const float *restrict u, const float *restrict x,
+          const float *restrict y, float *restrict out)
+{
+#pragma scop
+    for (int n = 0; n < b; n++)
+        for (int k = 0; k < g; k++) {
+            float s = 0;
+            for (int i = 0; i < d; i++)
+                s += w[k * d + i] * x[n * d + i];
+            for (int i = 0; i < h; i++)
+                s += u[k * h + i] * y[n * h + i];
+            out[n * g + k] = s;
+        }
+#pragma endscop
+}
+"""
+    result = compile_region(region_of(text, tmp_path), Options())
+    assert result.verified
+    assert sum(remark.code == "register-tile" for remark in result.program.remarks) == 2

@@ -202,6 +202,8 @@ class _Merger:
             return None
         if self.program.options.gpu and (_loses_loops(group, others, common) or _loses_loops(others, group, common)):
             return None
+        if any(map(self.in_registers, group)) and any(map(self.in_registers, others)):
+            return None  # each has a tile of registers by itself: `y = W x + U h` as two products into one result
         pairs = [(one, two) for one in group for two in others]
         flows = [outer.same_iteration(between(self.flow, one, two)) for one, two in pairs]
         if all(flow.is_empty() for flow in flows):

@@ -14,6 +14,7 @@ from types import TracebackType
 
 import islpy as isl
 
+from polyc.analysis.loop_facts import loop_facts
 from polyc.bounded import Started, isl_answer, isl_started, processor_seconds, within
 from polyc.codegen import (
     NotMappable,
@@ -275,8 +276,9 @@ def worth_versions(program: Program) -> bool:
 
 def with_other_values(found: Compiled, other: Compiled, region: Region) -> Compiled:
     """A region compiled for the values that its factors mostly have, and for all: one text with both."""
-    if not other.ast:  # it stays as it was written, as the text for these values has it anyway
-        return found
+    done = loop_facts(other.program).values()
+    if not other.ast or not any(facts.tiled or facts.parallel or facts.vector for facts in done):
+        return found  # whose other branch has the region as it was written
     both = for_other_values(found.text, other.text, region)
     if not both:
         return other

@@ -286,9 +286,8 @@ def _attempted(attempt: Attempt) -> Compiled:
     )
     tried = _tried(attempt, initial, search)
     first = tried
-    while (
-        not attempt.is_late and (relaxation := relaxation_for(tried)) is not None
-    ):  # each takes something away for good
+    # Each takes something away for good. Passes that wait for one have made no text.
+    while (relaxation := relaxation_for(tried)) is not None and (tried.unfinished or not attempt.is_late):
         attempt.start_again()
         tried = _tried(attempt, relaxation.relaxed(tried), search)
         first = first if first.refusal is not None else tried

@@ -68,6 +68,11 @@ class Outcome:
     def options(self) -> Options:
         return self.initial.options
 
+    @property
+    def unfinished(self) -> bool:
+        """Whether it stopped after a pass."""
+        return self.stage not in (TREE, TEXT, UNREAD, DONE)
+
     @cached_property
     def blame(self) -> Blame:
         """The pass at fault for the refusal."""

@@ -142,3 +142,22 @@ void f(int n, double *a, const int *list)
 }
 """)
     assert not read(str(file), InputOptions(detect=True)).regions
+
+
+def test_nothing_is_left_of_what_is_asserted_in_a_statement_that_is_kept_whole(tmp_path: Path) -> None:
+    """Compilers warn of `0;`."""
+    text = """#include <assert.h>
+void f(int n, int m, const int *restrict k, double *restrict a)
+{
+#pragma scop
+    for (int i = 0; i < n; i++)
+        for (int j = k[i]; j < k[i + 1]; j++) {
+            assert(n < m);
+            a[i] += j;
+        }
+#pragma endscop
+}
+"""
+    result = compile_region(region_of(text, tmp_path), Options())
+    assert result.verified
+    assert "0;" not in [line.strip() for line in result.text.split("\n")]

@@ -75,7 +75,8 @@ class Opaque:
             case c.Block(body=items):
                 return replace(node, body=tuple(self.statement(item, env) for item in items))
             case c.ExprStmt(expr=expr):
-                return replace(node, expr=self.collector.read(expr, env))
+                found = self.collector.read(expr, env)
+                return c.Empty() if isinstance(found, c.Literal) else replace(node, expr=found)  # what was asserted
             case c.Decl(init=init):
                 return node if init is None else replace(node, init=self.collector.read(init, env))
             case c.If():

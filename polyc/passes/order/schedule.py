@@ -68,6 +68,9 @@ LEAST_IN_BLOCK, MOST_IN_BLOCK = 16, 1024
 least of the largest, where what they hand on is no array of their own, and at most of each."""
 MOST_SECONDS = 6
 """Of processor time, after which the original order stays."""
+MOST_CALLED = 24
+"""Statements of a region with functions in the places of their calls, beyond which their order stays: these are regions
+by themselves, too."""
 NUMERIC_SECONDS = 1
 """Of these, after which parameters stand in the places of sizes, if there are some: most schedules take less."""
 SYMBOLIC_SECONDS = 2
@@ -239,6 +242,8 @@ def scheduled(constraints: isl.ScheduleConstraints, program: Program) -> Domain:
 
     if options.budget == 0:
         return from_isl(schedule_of(constraints))
+    if program.scop.in_place and len(program.scop.statements) > MOST_CALLED:
+        raise OverBudget
     if options.fuse in ("basteln", "min"):
         found = of_few(QUICK // 2)
         if found is not None:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import islpy as isl
 
 from polyc.analysis.commuting import commuting_dependences
+from polyc.analysis.coincident import within_iteration
 from polyc.analysis.dependences import accesses_of
 from polyc.analysis.order import order_map, order_of, runs
 from polyc.analysis.witness import in_loop
@@ -14,7 +15,7 @@ from polyc.cost.balance import saved_seconds
 from polyc.flow import compute_false, compute_flow
 from polyc.machine import load_cpu
 from polyc.model.program import Group, Program
-from polyc.model.tree import LEAF, Band, Domain, Filter, Leaf, Mark, Member, Node, Sequence, restrict, walk
+from polyc.model.tree import LEAF, Band, Domain, Filter, Leaf, Mark, Member, Node, Role, Sequence, restrict, walk
 from polyc.nests.naming import name_members
 from polyc.nests.nest import has_loops, is_finished
 from polyc.nests.samples import sample_parameters
@@ -43,32 +44,46 @@ def straighten_nests(program: Program) -> Program:
               that was written inside of others; or each loop of which carries a dependence, and that no other reads
     ensures:  each instance runs once, and no pair that has to keep its order is turned round
     """
-    child = program.tree.child
-    if isinstance(child, Sequence):
-        steps = []
-        for step in child.children:
-            program, node = _straightened(program, step.filter.intersect(program.tree.domain), step.child)
-            steps.append(replace(step, child=node))
-        return replace(program, tree=Domain(program.tree.domain, Sequence(tuple(steps))))
-    program, node = _straightened(program, program.tree.domain, child)
+    program, node = _at(program, program.tree.domain, program.tree.child, ())
     return replace(program, tree=Domain(program.tree.domain, node))
 
 
-def _straightened(program: Program, instances: isl.UnionSet, node: Node) -> tuple[Program, Node]:
+def _at(program: Program, instances: isl.UnionSet, node: Node, outer: tuple[Member, ...]) -> tuple[Program, Node]:
+    """A nest in another order, or those below its loops that stay in order; `outer`: such loops around it."""
+    if isinstance(node, Sequence):
+        steps = []
+        for step in node.children:
+            program, child = _at(program, instances.intersect(step.filter), step.child, outer)
+            steps.append(replace(step, child=child))
+        return program, Sequence(tuple(steps))
+    program, found = _straightened(program, instances, node, outer)
+    if found is not None:
+        return program, found
+    if isinstance(node, Band) and isinstance(node.child, Sequence) and not is_finished(node):
+        if not any(m.coincident or m.role is not Role.LOOP or _is_skewed(m) for m in node.members):
+            told, child = _at(program, instances, node.child, (*outer, *node.members))
+            if told.groups != program.groups:
+                return told, replace(node, child=child)
+    return _kept(program, instances, node), node
+
+
+def _straightened(
+    program: Program, instances: isl.UnionSet, node: Node, outer: tuple[Member, ...]
+) -> tuple[Program, Node | None]:
     """The nest in another order, if it is skewed and another order is better; a remark says so."""
     members = [m for n in walk(node) if isinstance(n, Band) for m in n.members]
     skews = any(map(_is_skewed, members))
-    in_sequence = not (skews or any(m.coincident for m in members)) and _is_alone(program, instances)
-    if is_finished(node) or not members or not (skews or in_sequence or _begins_with_few(program, node)):
-        return program, node
+    in_sequence = not (outer or skews or any(m.coincident for m in members)) and _is_alone(program, instances)
+    if is_finished(node) or not members or not (skews or in_sequence or _begins_with_few(program, node, len(outer))):
+        return program, None
     statements = tuple(names(instances))
     skewed = _innermost(program, node)
-    for order in _orders(program, instances, all_pairs=in_sequence):
+    for order in _orders(program, instances, outer, all_pairs=in_sequence):
         new = _innermost(program, order.node)
         if in_sequence:
             better = all(_runs_at_once(new.get(name), loop) for name, loop in skewed.items())
         else:
-            allowed = order.in_sequence and not _pays_in_parallel(program, node)
+            allowed = order.in_sequence and not _pays_in_parallel(program, node, outer)
             better = all(_is_better(new.get(name), loop, allowed) for name, loop in skewed.items())
         if better:
             what = ", ".join(statements)
@@ -77,15 +92,22 @@ def _straightened(program: Program, instances: isl.UnionSet, node: Node) -> tupl
             message = f"{what} {order.text}"
             program = program.remark("straightened", STAGE, message, statements)
             return program, Mark("group", order.node, text=message)
-    if not skews:
-        return program, node
-    loops = dict.fromkeys(m.name for n in walk(node) if isinstance(n, Band) for m in n.members if _is_skewed(m))
+    return program, None
+
+
+def _kept(program: Program, instances: isl.UnionSet, node: Node) -> Program:
+    """The program with a remark where a nest keeps skewed loops."""
+    skewed = [m.name for n in walk(node) if isinstance(n, Band) for m in n.members if _is_skewed(m)]
+    if is_finished(node) or not skewed:
+        return program
+    statements = tuple(names(instances))
     message = (
-        f"{', '.join(statements)} {'keep' if len(statements) > 1 else 'keeps'} skewed loops ({', '.join(loops)}): in "
-        "no order near the one that was written do the innermost loops run at once along consecutive memory"
+        f"{', '.join(statements)} {'keep' if len(statements) > 1 else 'keeps'} skewed loops "
+        f"({', '.join(dict.fromkeys(skewed))}): in no order near the one that was written do the innermost loops run at "
+        "once along consecutive memory"
     )
     program = program.remark("not-straightened", STAGE, message, statements)
-    return program.because(in_loop(program, instances)), node
+    return program.because(in_loop(program, instances))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -97,14 +119,21 @@ class _Order:
     """Whether its innermost loops may carry dependences."""
 
 
-def _orders(program: Program, instances: isl.UnionSet, all_pairs: bool = False) -> Iterator[_Order]:
+def _orders(
+    program: Program, instances: isl.UnionSet, outer: tuple[Member, ...], all_pairs: bool = False
+) -> Iterator[_Order]:
     """Other orders of a nest, with their coincident loops marked; the one that was written first.
 
+    outer: loops around the nest, which stay
     all_pairs: what is overwritten and never read holds loops, too: nobody gives threads copies of it
     """
-    written = name_members(Domain(instances, restrict(program.scop.tree.child, instances)), program.scop).child
+    whole = name_members(Domain(instances, restrict(program.scop.tree.child, instances)), program.scop).child
+    written = _below(whole, outer, instances)
+    if written is None:
+        return
     d = program.dependences
     strict = among(d.flow.union(d.false if all_pairs else d.lasting_false), instances)
+    strict = within_iteration(strict, outer)
     splitter = Splitter()
     node = splitter.marked(written, instances, strict)
     cut = f", with a cut of {' and '.join(dict.fromkeys(name for name, _ in splitter.splits))}"
@@ -112,6 +141,7 @@ def _orders(program: Program, instances: isl.UnionSet, all_pairs: bool = False) 
     yield _Order(node, f"{'run' if len(names(instances)) > 1 else 'runs'} {text}")
     swapped = list(_swapped(program, written))
     kept, coincidence = _commuting(program, instances) if swapped else (strict, strict)
+    kept, coincidence = within_iteration(kept, outer), within_iteration(coincidence, outer)
     for text, other in swapped:
         if _respects(other, instances, kept):
             marked = Splitter(splitting=False).marked(other, instances, coincidence)
@@ -119,6 +149,25 @@ def _orders(program: Program, instances: isl.UnionSet, all_pairs: bool = False) 
     # Iterations that run at once, each in another row, are slower than a row in its order.
     plain = Splitter(splitting=False).marked(written, instances, strict)
     yield _Order(plain, "in the order that was written: along consecutive memory", in_sequence=True)
+
+
+def _below(node: Node, outer: tuple[Member, ...], instances: isl.UnionSet) -> Node | None:
+    """What is written inside of some loops; None where others are outermost."""
+    left = list(outer)
+    while left:
+        if not isinstance(node, Band) or len(node.members) > len(left):
+            return None
+        for member in node.members:
+            mine = left.pop(0).schedule.intersect_domain(instances)
+            if not member.schedule.plain_is_equal(mine.coalesce()) and not _is_same(member, mine):
+                return None
+        node = node.child
+    return node
+
+
+def _is_same(member: Member, other: isl.UnionPwAff) -> bool:
+    one, two = (isl.UnionMap.from_union_pw_aff(value) for value in (member.schedule, other))
+    return bool(one.is_equal(two))
 
 
 def _commuting(program: Program, instances: isl.UnionSet) -> tuple[isl.UnionMap, isl.UnionMap]:
@@ -209,15 +258,15 @@ def _is_alone(program: Program, instances: isl.UnionSet) -> bool:
     return bool(program.dependences.flow.intersect_domain(instances).subtract_range(instances).is_empty())
 
 
-def _begins_with_few(program: Program, node: Node) -> bool:
-    """Whether a loop of few iterations that was written inside of others goes outermost: each of its iterations goes
-    through all of memory again."""
+def _begins_with_few(program: Program, node: Node, outer: int) -> bool:
+    """Whether a loop of few iterations that was written inside of others goes outermost, below so many that stay: each
+    of its iterations goes through all of memory again."""
     if not isinstance(node, Band):
         return False
     first = node.members[0]
     count = iterations(first, program)
     inside = [dimension_of(value_on(first.schedule, piece.get_space())) for piece in sets(first.schedule.domain())]
-    return count is not None and count <= FEW and all(inside)
+    return count is not None and count <= FEW and all(place is not None and place > outer for place in inside)
 
 
 def _innermost(program: Program, node: Node) -> dict[str, tuple[bool, float]]:
@@ -246,7 +295,7 @@ def _runs_at_once(new: tuple[bool, float] | None, old: tuple[bool, float]) -> bo
     return new is not None and new[0] and new[1] >= max(old[1], 1e-9)
 
 
-def _pays_in_parallel(program: Program, node: Node) -> bool:
+def _pays_in_parallel(program: Program, node: Node, outer: tuple[Member, ...]) -> bool:
     """Whether a loop above the innermost one of its nest carries nothing, or may go there, and threads would save more
     in it than they take to start, as far as that is known."""
     machine, at = load_cpu(program.options.machine), sample_parameters(program)
@@ -268,7 +317,7 @@ def _pays_in_parallel(program: Program, node: Node) -> bool:
             case _:
                 return below(node.child, above)
 
-    return below(node, ())
+    return below(node, outer)
 
 
 def _has_parallel(node: Node) -> bool:

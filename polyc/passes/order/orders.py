@@ -103,8 +103,8 @@ def _kept(program: Program, instances: isl.UnionSet, node: Node) -> Program:
     statements = tuple(names(instances))
     message = (
         f"{', '.join(statements)} {'keep' if len(statements) > 1 else 'keeps'} skewed loops "
-        f"({', '.join(dict.fromkeys(skewed))}): in no order near the one that was written do the innermost loops run at "
-        "once along consecutive memory"
+        f"({', '.join(dict.fromkeys(skewed))}): in no order near the one that was written do the innermost loops run "
+        "at once along consecutive memory"
     )
     program = program.remark("not-straightened", STAGE, message, statements)
     return program.because(in_loop(program, instances))

@@ -157,8 +157,9 @@ class Modeller:
         """The model for some factors; None where it is refused."""
         self.supposed, self.inlines = chosen, True
         try:
-            return self.with_functions()
-        except UserError:
+            with budget(CTX, self.options.budget):
+                return self.with_functions()
+        except (OverBudget, UserError):
             return None
         finally:
             self.supposed = {}

@@ -213,6 +213,8 @@ def _shaped(
     parts = parts_of(region) if forms else {}
     before = saved(region)
     widened: set[str] = set()
+    narrow: dict[str, tuple[Form, int]] = {}
+    """Arrays with longer rows, of which some subscripts left the shorter ones: these, and how many did."""
     while True:
         splitter = Splitter(region, atoms, forms, bool(parts))
         region.flat = {key: form.shape for key, form in forms.items()}
@@ -226,6 +228,21 @@ def _shaped(
             forms, before = {**forms, **moved}, saved(region)
             continue
         lost = splitter.lost()
+        back = {
+            key: one for key, (one, left) in narrow.items() if key in lost or len(splitter.whole.get(key, ())) >= left
+        }
+        wider = (
+            {}
+            if parts or back
+            else _wider(forms, find_forms(region, body, atoms, True), {*splitter.whole} - lost - widened)
+        )
+        if back or wider:
+            restore(region, before)
+            narrow = {key: one for key, one in narrow.items() if key not in back}
+            narrow |= {key: (forms[key], len(splitter.whole[key])) for key in wider}
+            widened |= set(wider)
+            forms, before = {**forms, **back, **wider}, saved(region)
+            continue
         later = splitter.guarded and bool(splitter.plain)
         if not (lost or later or (parts and splitter.unsure)):
             splitter.tell_shapes(span)

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import islpy as isl
 
-from polyc.analysis.commuting import commuting_dependences
 from polyc.analysis.coincident import within_iteration
+from polyc.analysis.commuting import commuting_dependences
 from polyc.analysis.dependences import accesses_of
 from polyc.analysis.order import order_map, order_of, runs
 from polyc.analysis.witness import in_loop
@@ -59,12 +59,16 @@ def _at(program: Program, instances: isl.UnionSet, node: Node, outer: tuple[Memb
     program, found = _straightened(program, instances, node, outer)
     if found is not None:
         return program, found
-    if isinstance(node, Band) and isinstance(node.child, Sequence) and not is_finished(node):
-        if not any(m.coincident or m.role is not Role.LOOP or _is_skewed(m) for m in node.members):
-            told, child = _at(program, instances, node.child, (*outer, *node.members))
-            if told.groups != program.groups:
-                return told, replace(node, child=child)
+    if isinstance(node, Band) and isinstance(node.child, Sequence) and not is_finished(node) and _stay(node):
+        told, child = _at(program, instances, node.child, (*outer, *node.members))
+        if told.groups != program.groups:
+            return told, replace(node, child=child)
     return _kept(program, instances, node), node
+
+
+def _stay(band: Band) -> bool:
+    """Whether loops run in their order, one iteration after the other."""
+    return not any(m.coincident or m.role is not Role.LOOP or _is_skewed(m) for m in band.members)
 
 
 def _straightened(

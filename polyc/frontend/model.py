@@ -143,7 +143,7 @@ class Modeller:
         except UserError as error:
             refused = error
         if self.factors and (scop is None or not_affine(scop)):
-            for chosen in choices(self.factors):
+            for chosen in choices(strides_among(self.factors, scop)):
                 other = self.supposing(chosen)
                 guessed = any(factor.value is None for factor in chosen.values())
                 if other is not None and not_affine(other) < (1 if guessed or scop is None else not_affine(scop)):
@@ -805,6 +805,15 @@ class Modeller:
 
 MOST_GUESSED = 3
 """Factors of which nobody knows a value, beyond which none is guessed."""
+
+
+def strides_among(factors: dict[c.Expr, Factor], scop: Scop | None) -> dict[c.Expr, Factor]:
+    """The factors without those that are lengths of rows in the model for all of them, and nothing else."""
+    arrays = scop.arrays.values() if scop is not None else ()
+    rows = {
+        part for array in arrays if array.flat for size in array.extents_c if size is not None for part in c.walk(size)
+    }
+    return {expr: one for expr, one in factors.items() if one.value is not None or one.compared or expr not in rows}
 
 
 def choices(factors: dict[c.Expr, Factor]) -> Iterator[dict[c.Expr, Factor]]:

@@ -122,6 +122,8 @@ class Factor:
     type: CType
     value: int | None
     """What each call of the file passes for it; None where that is not known."""
+    compared: bool = False
+    """Whether such a product is compared with something: it is no place in a row of an array only."""
 
 
 def factors(
@@ -147,31 +149,43 @@ def factors(
                 if outside and not symbol.constant and not symbol.volatile and 0 < (value or 1) <= MOST_STEPS:
                     found[node] = Factor(symbol.shape.element, value)
 
-    def products(node: c.Node) -> None:
+    def products(node: c.Node) -> set[c.Expr]:
+        before, found_here = dict(found), set[c.Expr]()
         for one in c.walk(node):
             match one:
                 case c.Binary(op="*", left=left, right=right):
-                    if mentions(right) & changed:
-                        known(left)
-                    if mentions(left) & changed:
-                        known(right)
+                    for factor, other in ((left, right), (right, left)):
+                        if mentions(other) & changed:
+                            known(factor)
+                            found_here |= {factor} & found.keys()
+                case c.Name(name=name):
+                    found_here |= made.get(name, set())
+        found.update({expr: replace(one, compared=True) for expr, one in before.items() if one.compared})
+        return found_here
+
+    def asked(node: c.Node) -> None:
+        for expr in products(node):
+            found[expr] = replace(found[expr], compared=True)
 
     bounds = {side for node in c.walk(body) for side in compared(node, changed)}
+    made: dict[str, set[c.Expr]] = {}
+    """The factors that variables are made with."""
     for node in c.walk(body):
         match node:
             case c.Subscript(index=index):
                 products(index)
             case c.Ternary(condition=condition) | c.If(condition=condition):
-                products(condition)
+                asked(condition)
             case c.For(condition=condition, step=step):
                 if condition is not None:
-                    products(condition)
+                    asked(condition)
                 if isinstance(step, c.Assign) and step.op in ("+=", "-="):
                     known(step.value)
+                    found |= {e: replace(found[e], compared=True) for e in (step.value,) if e in found}
             case c.Decl(name=name, init=value) if value is not None and is_whole(scope, name):
-                products(value)
+                made.setdefault(name, set()).update(products(value))
             case c.Assign(target=c.Name(name=name), value=value) if is_whole(scope, name):
-                products(value)
+                made.setdefault(name, set()).update(products(value))
     return {expr: factor for expr, factor in found.items() if factor.value is not None or expr not in bounds}
 
 

@@ -26,7 +26,7 @@ help:
 	@echo "make bench-pipelines  six image pipelines, with and without page faults (PIPELINES=, DATASET=LARGE, ROUNDS=5)"
 	@echo "make bench-irregular  sparse products, a histogram and a mesh (PROGRAMS=, DATASET=LARGE, ROUNDS=5)"
 	@echo "make bench-operators  the twenty operators beside PyTorch (OPERATORS=, TORCH=a Python that has it, ROUNDS=9)"
-	@echo "make bench-ordinary  fifteen ordinary programs, plain and through polyc (PROGRAMS=, ROUNDS=5)"
+	@echo "make bench-ordinary  eighteen ordinary programs, plain and through polyc (PROGRAMS=, ROUNDS=5)"
 	@echo "make bench-compile  how long polyc takes for each kernel"
 	@echo "make bench-compile-growth  the same for chains of 25 to 400 stages, and for the image pipelines"
 

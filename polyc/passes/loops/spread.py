@@ -30,6 +30,7 @@ from polyc.nests.strides import (
 )
 from polyc.nests.sums import LINE_BYTES, streams, sums_in_vectors
 from polyc.nests.tiling import tile_members
+from polyc.nests.windows import has_small_windows
 from polyc.passes.buffers.places import place_for_each
 from polyc.passes.loops.columns import Column, below_columns, columns_of, with_columns
 from polyc.passes.loops.siblings import Siblings
@@ -230,7 +231,10 @@ class _Spreader:
         size = 0 if self.calls_below_branches(inner) else self.width(written)
         columns: dict[int, tuple[Column, ...]] = {}
         member, rows = None, 0
-        if size and (not unrolled_below(band, self.program) or self.calls(inner) or self.branches(band.child, inner)):
+        few = unrolled_below(band, self.program) or has_small_windows(
+            [self.program.statements[name] for name in names(instances)], band.members
+        )
+        if size and (not few or self.calls(inner) or self.branches(band.child, inner)):
             candidates = [m for m in band.members if m.coincident]
             columns = {id(m): columns_of(self.program, band, m, above, size) for m in candidates}
             member, rows = self.chosen(band, inner, columns, frozenset(written))

@@ -15,6 +15,7 @@ from polyc.nests.nest import values
 from polyc.nests.samples import sample_parameters
 from polyc.nests.strides import iterations, unrolled_below
 from polyc.nests.sums import streams
+from polyc.nests.windows import first_inside, has_small_windows, window_of
 from polyc.poly import box_volume, least_of, maps, names
 from polyc.records import dataclass, replace
 
@@ -114,17 +115,20 @@ class _Unroller:
         return replace(band, members=members, child=child, whole=whole)
 
     def around(self, band: Band, above: tuple[Band | Filter | Extension, ...]) -> Band | None:
-        """A loop around a few iterations that C compilers write out, with one of its own where none of their subscripts
-        needs a choice."""
+        """A loop around a few iterations that C compilers write out, with one of its own where all of these run, and no
+        subscript needs a choice."""
         along = band.members[-1]
         plain = not any(m.role in (Role.TILE, Role.REGISTER) or m.lookups for m in band.members)
-        if not (along.coincident and plain and unrolled_below(band, self.program)):
+        if not (along.coincident and plain):
             return None
         columns = iterations(along, self.program)
         statements = [self.program.statements[name] for name in names(along.schedule.domain())]
+        if not (unrolled_below(band, self.program) or has_small_windows(statements, band.members)):
+            return None
         if (columns is not None and columns < LEAST_COLUMNS) or any(s.opaque for s in statements):
             return None
         inside = [_free(self.program, statements, m) for m in band.members if m.coincident]
+        inside.append(_full(statements, band.members))
         free = [one for one in inside if one is not None]
         whole = self.whole(band, None, None, above) if free else None
         if whole is None:
@@ -374,6 +378,28 @@ def _free(program: Program, statements: list[Statement], along: Member) -> isl.U
             if most is not None and (len(ways) > 1 or not here.is_subset(most)):
                 here, narrowed = here.intersect(most.coalesce()), True
         added = isl.UnionSet.from_set(here)
+        found = added if found is None else found.union(added)
+    return found if narrowed else None
+
+
+def _full(statements: list[Statement], around: tuple[Member, ...]) -> isl.UnionSet | None:
+    """The instances of which all neighbours in the loops below some others run, if those are not all: at the border of
+    an image a window has fewer."""
+    found: isl.UnionSet | None = None
+    narrowed = False
+    for statement in statements:
+        domain, first = statement.domain, first_inside(statement, around)
+        window = window_of(domain, first)
+        if window is not None:
+            count = domain.dim(isl.dim_type.set) - first
+            reached = domain.project_out(isl.dim_type.set, first, count).add_dims(isl.dim_type.set, count)
+            reached = reached.set_tuple_name(statement.name)
+            fewer = reached.intersect(window).subtract(domain).project_out(isl.dim_type.set, first, count)
+            fewer = fewer.add_dims(isl.dim_type.set, count).set_tuple_name(statement.name)
+            inside = domain.subtract(fewer).coalesce()
+            narrowed = narrowed or not domain.is_subset(inside)
+            domain = inside
+        added = isl.UnionSet.from_set(domain)
         found = added if found is None else found.union(added)
     return found if narrowed else None
 

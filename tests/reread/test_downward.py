@@ -66,7 +66,7 @@ LOOP = c.For(
 
 def test_other_uses_keep_the_loop() -> None:
     assert with_downward((LOOP,)) != (LOOP,)
-    for place in (X, c.Binary("+", MINUS, X), c.Binary("*", X, ONE)):
+    for place in (X, c.Binary("+", MINUS, X), c.Binary("*", X, ONE), c.Name("y")):
         other = c.For(LOOP.init, LOOP.condition, LOOP.step, c.ExprStmt(c.ArrayRef("A", (place,))))
         assert with_downward((other,)) == (other,)
 

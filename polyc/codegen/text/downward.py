@@ -55,7 +55,7 @@ def negative(bound: c.Expr) -> c.Expr | None:
 
 
 def _negated(body: c.Stmt, name: str) -> c.Stmt | None:
-    """The statement with `x` for `-x` and `x + 1` for `1 - x`; None where the variable stands otherwise."""
+    """The statement with `x` for `-x` and `x + 1` for `1 - x`; None where the variable stands otherwise, or nowhere."""
     variable = c.Name(name)
     left = False
 
@@ -78,7 +78,7 @@ def _negated(body: c.Stmt, name: str) -> c.Stmt | None:
         return None
 
     changed = c.rewrite(body, change)
-    return None if left else changed
+    return None if left or changed is body else changed
 
 
 __all__ = ["with_downward"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from functools import partial, reduce
 
 import islpy as isl
@@ -60,6 +60,7 @@ from polyc.frontend.sets.delinear import is_linearised, shaped_items
 from polyc.frontend.sets.multiples import assume_products, told
 from polyc.frontend.sets.promises import condition_set, names_in
 from polyc.frontend.special import special
+from polyc.frontend.supposed import ORIGINAL, choices, not_affine, strides_among, with_general
 from polyc.frontend.text.chunks import KEYWORDS, Chunks
 from polyc.frontend.text.foreign import foreign
 from polyc.frontend.text.places import Places
@@ -801,50 +802,6 @@ class Modeller:
             if once:
                 found.append(symbol)
         return found
-
-
-MOST_GUESSED = 3
-"""Factors of which nobody knows a value, beyond which none is guessed."""
-
-
-def strides_among(factors: dict[c.Expr, Factor], scop: Scop | None) -> dict[c.Expr, Factor]:
-    """The factors without those that are lengths of rows in the model for all of them, and nothing else."""
-    arrays = scop.arrays.values() if scop is not None else ()
-    rows = {
-        part for array in arrays if array.flat for size in array.extents_c if size is not None for part in c.walk(size)
-    }
-    return {expr: one for expr, one in factors.items() if one.value is not None or one.compared or expr not in rows}
-
-
-def choices(factors: dict[c.Expr, Factor]) -> Iterator[dict[c.Expr, Factor]]:
-    """Which factors to take for numbers, one set after the other: those that are known, one more, or all of them."""
-    known = {expr: factor for expr, factor in factors.items() if factor.value is not None}
-    guessed = {expr: factor for expr, factor in factors.items() if factor.value is None}
-    if known:
-        yield known
-    if len(guessed) > MOST_GUESSED:
-        return
-    for expr, factor in guessed.items():
-        yield known | {expr: factor}
-    if len(guessed) > 1:
-        yield factors
-
-
-ORIGINAL = "others run the original code"
-
-
-def with_general(scop: Scop, general: Scop) -> Scop:
-    """The model for some values of its factors, with that for all; its notes say that they are two."""
-    notes = [
-        replace(note, message=note.message.replace(ORIGINAL, "others run what is made for all of them"))
-        for note in scop.notes
-    ]
-    return replace(scop, general=general, notes=tuple(notes))
-
-
-def not_affine(scop: Scop) -> int:
-    """How much of a model is not affine."""
-    return sum(note.code.startswith("non-affine") for note in scop.notes)
 
 
 def is_plain(asked: isl.Set) -> bool:

@@ -1,0 +1,51 @@
+"""Which factors and steps a region is modelled for, where nobody knows their values: `x * stride`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from polyc.frontend.idioms.named import Factor
+from polyc.model import ctree as c
+from polyc.model.scop import Scop
+from polyc.records import replace
+
+MOST_GUESSED = 3
+"""Factors of which nobody knows a value, beyond which none is guessed."""
+ORIGINAL = "others run the original code"
+
+
+def with_general(scop: Scop, general: Scop) -> Scop:
+    """The model for some values of its factors, with that for all; its notes say that they are two."""
+    notes = [
+        replace(note, message=note.message.replace(ORIGINAL, "others run what is made for all of them"))
+        for note in scop.notes
+    ]
+    return replace(scop, general=general, notes=tuple(notes))
+
+
+def not_affine(scop: Scop) -> int:
+    """How much of a model is not affine."""
+    return sum(note.code.startswith("non-affine") for note in scop.notes)
+
+
+def strides_among(factors: dict[c.Expr, Factor], scop: Scop | None) -> dict[c.Expr, Factor]:
+    """The factors without those that are lengths of rows in the model for all of them, and nothing else."""
+    arrays = scop.arrays.values() if scop is not None else ()
+    rows = {
+        part for array in arrays if array.flat for size in array.extents_c if size is not None for part in c.walk(size)
+    }
+    return {expr: one for expr, one in factors.items() if one.value is not None or one.compared or expr not in rows}
+
+
+def choices(factors: dict[c.Expr, Factor]) -> Iterator[dict[c.Expr, Factor]]:
+    """Which factors to take for numbers, one set after the other: those that are known, one more, or all of them."""
+    known = {expr: factor for expr, factor in factors.items() if factor.value is not None}
+    guessed = {expr: factor for expr, factor in factors.items() if factor.value is None}
+    if known:
+        yield known
+    if len(guessed) > MOST_GUESSED:
+        return
+    for expr, factor in guessed.items():
+        yield known | {expr: factor}
+    if len(guessed) > 1:
+        yield factors

@@ -144,7 +144,7 @@ class Modeller:
         except UserError as error:
             refused = error
         if self.factors and (scop is None or not_affine(scop)):
-            for chosen in choices(strides_among(self.factors, scop)):
+            for chosen in choices(strides_among(self.factors)):
                 other = self.supposing(chosen)
                 guessed = any(factor.value is None for factor in chosen.values())
                 if other is not None and not_affine(other) < (1 if guessed or scop is None else not_affine(scop)):

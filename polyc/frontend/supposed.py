@@ -28,13 +28,9 @@ def not_affine(scop: Scop) -> int:
     return sum(note.code.startswith("non-affine") for note in scop.notes)
 
 
-def strides_among(factors: dict[c.Expr, Factor], scop: Scop | None) -> dict[c.Expr, Factor]:
-    """The factors without those that are lengths of rows in the model for all of them, and nothing else."""
-    arrays = scop.arrays.values() if scop is not None else ()
-    rows = {
-        part for array in arrays if array.flat for size in array.extents_c if size is not None for part in c.walk(size)
-    }
-    return {expr: one for expr, one in factors.items() if one.value is not None or one.compared or expr not in rows}
+def strides_among(factors: dict[c.Expr, Factor]) -> dict[c.Expr, Factor]:
+    """The factors that are known, and those of which what is written says that they are no lengths of rows."""
+    return {expr: one for expr, one in factors.items() if one.value is not None or one.strides}
 
 
 def choices(factors: dict[c.Expr, Factor]) -> Iterator[dict[c.Expr, Factor]]:

@@ -255,8 +255,7 @@ def test_a_plain_subscript_needs_no_guard_of_its_own(scop: Modeller, relations: 
     """`a[j]` is in the first row where the other reference has to be in its row; alone it says nothing of rows."""
     found = scop(nest("a[j] = a[i * s + j];"))
     assert cells(found, relations)[-1] == "write { S0[i, j] -> a[0, j] }"
-    found = scop(nest("a[j + s] = a[i * r];")).general
-    assert found is not None
+    found = scop(nest("a[j + s] = a[i * r];"))
     assert not found.arrays["a"].flat
     assert found.assumed.plain_is_universe()
 

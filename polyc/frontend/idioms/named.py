@@ -122,8 +122,9 @@ class Factor:
     type: CType
     value: int | None
     """What each call of the file passes for it; None where that is not known."""
-    compared: bool = False
-    """Whether such a product is compared with something: it is no place in a row of an array only."""
+    strides: bool = False
+    """Whether such a product is compared with something, or is a part of another product, `(y * stride + v) * w`: it is
+    no place in an array's rows, of which the factor would be the length."""
 
 
 def factors(
@@ -151,7 +152,7 @@ def factors(
 
     def products(node: c.Node) -> set[c.Expr]:
         before, found_here = dict(found), set[c.Expr]()
-        for one in c.walk(node):
+        for one in outside_subscripts(node):
             match one:
                 case c.Binary(op="*", left=left, right=right):
                     for factor, other in ((left, right), (right, left)):
@@ -160,12 +161,21 @@ def factors(
                             found_here |= {factor} & found.keys()
                 case c.Name(name=name):
                     found_here |= made.get(name, set())
-        found.update({expr: replace(one, compared=True) for expr, one in before.items() if one.compared})
+        found.update({expr: replace(one, strides=True) for expr, one in before.items() if one.strides})
         return found_here
+
+    def inside(node: c.Node) -> None:
+        """Note the factors of products that are parts of others."""
+        for one in c.walk(node):
+            match one:
+                case c.Binary(op="*", left=left, right=right):
+                    for part, other in ((left, right), (right, left)):
+                        if not isinstance(other, c.Literal) and any(isinstance(n, c.Binary) for n in c.walk(part)):
+                            asked(part)
 
     def asked(node: c.Node) -> None:
         for expr in products(node):
-            found[expr] = replace(found[expr], compared=True)
+            found[expr] = replace(found[expr], strides=True)
 
     bounds = {side for node in c.walk(body) for side in compared(node, changed)}
     made: dict[str, set[c.Expr]] = {}
@@ -174,6 +184,7 @@ def factors(
         match node:
             case c.Subscript(index=index):
                 products(index)
+                inside(index)
             case c.Ternary(condition=condition) | c.If(condition=condition):
                 asked(condition)
             case c.For(condition=condition, step=step):
@@ -181,12 +192,20 @@ def factors(
                     asked(condition)
                 if isinstance(step, c.Assign) and step.op in ("+=", "-="):
                     known(step.value)
-                    found |= {e: replace(found[e], compared=True) for e in (step.value,) if e in found}
+                    found |= {e: replace(found[e], strides=True) for e in (step.value,) if e in found}
             case c.Decl(name=name, init=value) if value is not None and is_whole(scope, name):
                 made.setdefault(name, set()).update(products(value))
             case c.Assign(target=c.Name(name=name), value=value) if is_whole(scope, name):
                 made.setdefault(name, set()).update(products(value))
     return {expr: factor for expr, factor in found.items() if factor.value is not None or expr not in bounds}
+
+
+def outside_subscripts(node: c.Node) -> Iterator[c.Node]:
+    """The parts of an expression but what chooses the elements that it reads."""
+    yield node
+    if not isinstance(node, c.Subscript):
+        for child in c.children(node):
+            yield from outside_subscripts(child)
 
 
 def compared(node: c.Node, changed: Collection[str]) -> Iterator[c.Expr]:

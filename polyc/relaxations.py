@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 
 from polyc.analysis.expand import buffer_of
+from polyc.analysis.loop_facts import loop_facts
 from polyc.analysis.order import runs
 from polyc.fallback import NOT_MAPPED, Refusal
 from polyc.model import ctree as c
@@ -255,12 +256,10 @@ def adds(statement: Statement) -> bool:
 def without_threads(program: Program) -> bool:
     """Whether tiles that only let threads run at once are in no parallel loop."""
     tiled = [r for r in program.remarks if r.code == "time-tiled" and r.data.get("only for threads")]
-    started = {name for n in walk(program.tree.child) if isinstance(n, Band) for name in _in_threads(n)}
-    return program.options.time_tile[0] == "auto" and any(not started & {*r.statements} for r in tiled)
-
-
-def _in_threads(band: Band) -> set[str]:
-    return {name for m in band.members if m.parallel for name in names(m.schedule.domain())}
+    if not tiled or program.options.time_tile[0] != "auto":
+        return False
+    started = {name for name, facts in loop_facts(program).items() if facts.parallel}
+    return any(not started & {*r.statements} for r in tiled)
 
 
 def sliding(program: Program) -> bool:
@@ -277,8 +276,6 @@ def stand_still(program: Program) -> bool:
     groups = (n for n in walk(program.tree.child) if isinstance(n, Mark) and n.kind == "group" and n.strips)
     return any(not in_strips(group) for group in groups)
 
-
-_NO_THREADS = "its tiles would let threads run at once, and take less time than these take to start"
 
 RELAXATIONS = (
     Relaxation(
@@ -300,7 +297,11 @@ RELAXATIONS = (
         ("parallel",),
         lambda tried: without_threads(tried.final),
         lambda tried: replace(tried.options, time_tile=("none", ())),
-        lambda tried: tried.initial.remark("not-time-tiled", "timetiles", "not tiled over time: " + _NO_THREADS),
+        lambda tried: tried.initial.remark(
+            "not-time-tiled",
+            "timetiles",
+            "not tiled over time: its tiles would let threads run at once, and take less time than these take to start",
+        ),
     ),
     _without_strips(
         "strips in which nothing slides",

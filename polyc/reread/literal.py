@@ -58,8 +58,9 @@ def literal_faults(region: Region, rendered: Rendered) -> None:
     start = _behind_types(rendered, found[1:])
     pieces = [(found[start][1], found[-1][1])]
     if rendered.condition is not None:
-        first, last = other_branch(found)
-        if [word for word, _, _ in found[first:last]] != words_of(region.original):
+        words = [word for word, _, _ in found]
+        first, last = other_branch(words)
+        if words[first:last] != words_of(region.original):
             raise Refused("the other branch of the condition is not the region as it was written")
         pieces = [(found[start][1], found[first - 1][2]), (found[last][1], found[-1][1])]
     ahead = () if rendered.question is None else rendered.question.body
@@ -120,13 +121,13 @@ def _behind_types(rendered: Rendered, found: list[tuple[str, int, int]]) -> int:
     return position + 1
 
 
-def other_branch(found: list[tuple[str, int, int]]) -> tuple[int, int]:
+def other_branch(words: list[str]) -> tuple[int, int]:
     """The tokens between the braces of the only `else` right inside the block. Raises Refused."""
     depth, begin, places = 0, 0, []
-    for number, (word, _, _) in enumerate(found):
+    for number, word in enumerate(words):
         if word == "{":
             depth += 1
-            if depth == 2 and found[number - 1][0] == "else":
+            if depth == 2 and words[number - 1] == "else":
                 begin = number + 1
         elif word == "}":
             if depth == 2 and begin:

@@ -15,7 +15,7 @@ from polyc.model import ctree as c
 from polyc.model.fault import Fault
 from polyc.model.program import Program
 from polyc.model.scop import AccessKind, Region, Scop
-from polyc.reread.literal import TOKEN, other_branch, visible, words_of
+from polyc.reread.literal import TOKEN, other_branch, words_of
 from polyc.reread.parts import Refused
 
 _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
@@ -45,10 +45,9 @@ def both_faults(region: Region, text: str, other: str, both: str) -> list[Fault]
 
 def _parts(text: str) -> tuple[list[str], list[str], list[str]]:
     """What stands before the other branch, in it, and behind it."""
-    words = [(m.group(), m.start(), m.end()) for m in TOKEN.finditer(visible(text))]
+    words = words_of(text)
     first, last = other_branch(words)
-    plain = [word for word, _, _ in words]
-    return plain[:first], plain[first:last], plain[last:]
+    return words[:first], words[first:last], words[last:]
 
 
 def _wrong(program: Program, region: Region, text: str, special: str) -> str | None:

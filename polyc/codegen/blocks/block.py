@@ -10,8 +10,8 @@ from collections.abc import Iterator, Sequence
 from polyc import __version__
 
 DATA = "the data leave their rows nowhere"
-OTHER_BRANCH = "} else { /* where that does not hold: as it was written */"
 MEMORY = "no memory that is written is reached by another name"
+OTHER_BRANCH = "} else { /* where that does not hold: as it was written */"
 
 
 def block(

@@ -27,7 +27,6 @@ from polyc.codegen.text.printer import INDENT, conjunction, expression
 from polyc.model import ctree as c
 from polyc.model.scop import Region, Shaped
 
-NEWLINE = "\n"
 _OUTLINED = "#pragma omp parallel"
 _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 _UNUSED = re.compile(r"\(void\)\w+")
@@ -77,13 +76,13 @@ def specialised(text: str, region: Region) -> str:
 def for_other_values(text: str, other: str, region: Region) -> str:
     """The text for what factors mostly are, `stride == 1`, with that for all values as its other branch; ""
     where it has none."""
-    behind = f"{OTHER_BRANCH}\n{indented(region.original.rstrip(NEWLINE), region.indent)}\n"
+    behind = "\n".join([OTHER_BRANCH, indented(region.original.rstrip("\n"), region.indent), ""])
     if text.count(behind) != 1:
         return ""
     before, after = text.split(behind)
     names = " and ".join(one.name for one in region.scop.supposed)
-    inner = indented(other.rstrip(NEWLINE), INDENT * 2)
-    return f"{before}}} else {{ /* where that does not hold: for any {names} */\n{inner}\n{after}"
+    lines = [f"}} else {{ /* where that does not hold: for any {names} */", indented(other.rstrip("\n"), INDENT * 2)]
+    return before + "\n".join([*lines, after])
 
 
 def shapes(shaped: list[Shaped]) -> Iterator[str]:

@@ -183,7 +183,7 @@ class _Transfers:
                 found = self.piece(left)
                 return None if found is None else self.at(found, right)
         shape = self.shape(expr)
-        if shape is None or not shape.dims or shape.is_function or not self.isconstant(shape):
+        if shape is None or not shape.dims or shape.is_function or not self.is_number(shape):
             return None
         return _Piece(expr, None, shape)
 
@@ -213,7 +213,7 @@ class _Transfers:
             return replace(shape, dims=(first, *shape.dims[1:]))
         return shape
 
-    def isconstant(self, shape: Shape) -> bool:
+    def is_number(self, shape: Shape) -> bool:
         return shape.element.kind in ("int", "float") or is_record(self.scope.types, replace(shape, dims=()))
 
     def is_alike(self, one: Shape, other: Shape) -> bool:

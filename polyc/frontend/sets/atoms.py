@@ -40,10 +40,10 @@ class Atoms:
         noted in `narrow`. Else it is an atom.
         """
         if expr not in self.known:
-            self.modulo.clear()
+            before, self.modulo = self.modulo, []  # a size that is taken for a product is read in between
             poly, type_ = self.typed(expr)
             self.known[expr] = self.in_range(poly, type_)
-            self.narrow[expr] = tuple(self.modulo)
+            self.narrow[expr], self.modulo = tuple(self.modulo), before
         return self.known[expr]
 
     def in_range(self, poly: Poly, type_: CType | None) -> Poly:
@@ -62,7 +62,7 @@ class Atoms:
                     return ({(): value} if value else {}), known[1]
             case c.Unary(op="-" | "+" as op, operand=inner):
                 poly, type_ = self.typed(inner)
-                if type_ is not None and (exact(promote(type_)) or is_narrow(promote(type_))):
+                if type_ is not None and is_computed(promote(type_)):
                     return (added({}, poly, -1) if op == "-" else poly), promote(type_)
             case c.Binary(op="+" | "-" | "*" as op, left=left, right=right):
                 return self.arithmetic(expr, op, left, right)
@@ -100,10 +100,11 @@ class Atoms:
         if one is None or other is None:
             return self.atom(expr), None
         type_ = common(one, other)
-        if not (exact(type_) or is_narrow(type_)):
+        if not is_computed(type_):
             return self.atom(expr), type_
         if not is_narrow(type_):
-            self.in_range(first, one), self.in_range(second, other)
+            self.in_range(first, one)
+            self.in_range(second, other)
         if op == "*":
             return multiplied(first, second), type_
         return added(first, second, 1 if op == "+" else -1), type_
@@ -192,6 +193,11 @@ class Atoms:
 def exact(type_: CType) -> bool:
     """Whether sums and products of this type are those of whole numbers, modulo 2^64 at most."""
     return type_.kind == "int" and (type_.size_bytes == 8 or (type_.signed and type_.size_bytes == 4))
+
+
+def is_computed(type_: CType) -> bool:
+    """Whether sums and products of this type are polynomials: exact, or modulo 2^32 and to be looked at."""
+    return exact(type_) or is_narrow(type_)
 
 
 def is_atom(poly: Poly) -> bool:

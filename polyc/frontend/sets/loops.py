@@ -5,7 +5,7 @@ from __future__ import annotations
 import islpy as isl
 
 from polyc.analysis.expressions.facts import Induction, assigned_scalars, has_jump, induction, mentions
-from polyc.frontend.c.ctype import INT, common
+from polyc.frontend.c.ctype import INT, common, is_narrow
 from polyc.frontend.c.state import CTX, EVERYTHING, Env, Region, limits, number, variable
 from polyc.frontend.c.symbols import Symbol
 from polyc.frontend.sets.affine import Affine, compared, outside
@@ -183,7 +183,7 @@ def ahead(region: Region, part: c.Expr, head: Induction, inside: Env, start: isl
         return None
     affine = Affine(region)
     sum_, added, bound = affine.value(left, inside), affine.value(more, outer), affine.value(right, outer)
-    if sum_ is None or added is None or bound is None or sum_[1].signed or sum_[1].size_bytes != 4:
+    if sum_ is None or added is None or bound is None or not is_narrow(sum_[1]):
         return None
     if common(sum_[1], bound[1]) != sum_[1]:
         return None

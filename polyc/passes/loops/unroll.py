@@ -133,10 +133,8 @@ class _Unroller:
         whole = self.whole(band, None, None, above) if free else None
         if whole is None:
             return None
-        reach = reach_of(self.program, above)
-        mine = reach.intersect_domain(along.schedule.domain())
         simple = reduce(isl.UnionSet.intersect, free)
-        for piece in maps(mine.flat_range_product(values(band.members, mine.domain())).subtract_domain(simple)):
+        for piece in maps(self.ran(band, above).subtract_domain(simple)):
             whole = whole.subtract(piece.range())
         whole = whole.coalesce().remove_redundancies()
         if whole.is_empty() or whole.n_basic_set() > 1:
@@ -150,9 +148,7 @@ class _Unroller:
         a condition inside. One that sizes alone decide is no such: C compilers ask it once."""
         if not isinstance(band.child, Sequence):
             return False
-        reach = reach_of(self.program, above)
-        mine = reach.intersect_domain(band.members[0].schedule.domain())
-        ran = [piece.range() for piece in maps(mine.flat_range_product(values(band.members, mine.domain())))]
+        ran = [piece.range() for piece in maps(self.ran(band, above))]
         at = reduce(isl.Set.intersect, (one.params() for one in ran))
         first, *others = (one.intersect_params(at) for one in ran)
         return any(not one.is_equal(first) for one in others)
@@ -187,16 +183,20 @@ class _Unroller:
         around = [m for node in above if isinstance(node, Band) for m in node.members if m.role is Role.TILE]
         if all(m.coincident for m in around if m.name == name):
             return 0
-        mine = reach_of(self.program, above).intersect_domain(band.members[0].schedule.domain())
         found = set()
         sizes = sample_parameters(self.program)  # wherever parts begin, the loop runs all its iterations
-        for piece in maps(mine.flat_range_product(values(band.members, mine.domain()))):
+        for piece in maps(self.ran(band, above)):
             ran = piece.range().intersect_params(sizes)
             outer = ran.dim(isl.dim_type.set) - len(band.members)
             last = ran.project_out(isl.dim_type.set, outer, len(band.members)).lexmax()
             least = least_of(ran.intersect(last.add_dims(isl.dim_type.set, len(band.members))), outer + place)
             found.add(int(least.to_python()) % count if least.is_int() else 0)
         return found.pop() if len(found) == 1 else 0
+
+    def ran(self, band: Band, above: tuple[Band | Filter | Extension, ...]) -> isl.UnionMap:
+        """`{ S[i] -> [outer, own] }`: what a band runs, with the values of the loops above it and its own."""
+        mine = reach_of(self.program, above).intersect_domain(band.members[0].schedule.domain())
+        return mine.flat_range_product(values(band.members, mine.domain()))
 
     def whole(
         self,
@@ -206,9 +206,7 @@ class _Unroller:
         above: tuple[Band | Filter | Extension, ...],
     ) -> isl.Set | None:
         """`{ [outer, own] }`: where all iterations of a part run, inside of what makes subscripts simple."""
-        reach = reach_of(self.program, above)
-        mine = reach.intersect_domain(band.members[0].schedule.domain())
-        inner = mine.flat_range_product(values(band.members, mine.domain()))
+        inner = self.ran(band, above)
         if inside is not None:
             inner = inner.intersect_domain(inside)
         found: isl.Set | None = None
@@ -361,7 +359,7 @@ def _divisors(multi: isl.MultiAff, position: int | None) -> Iterator[int]:
 def _free(program: Program, statements: list[Statement], along: Member) -> isl.UnionSet | None:
     """The instances in which all subscripts that depend on a loop somewhere do, in the way in which most do, if those
     are not all: outside, a clamp holds them, or they come back at the other end (`(x + 1) % n`)."""
-    found: isl.UnionSet | None = None
+    found: list[isl.Set] = []
     narrowed = False
     at = sample_parameters(program)
     for statement in statements:
@@ -377,15 +375,14 @@ def _free(program: Program, statements: list[Statement], along: Member) -> isl.U
             most = max(ways.values(), key=lambda one: box_volume(one.intersect_params(at)), default=None)
             if most is not None and (len(ways) > 1 or not here.is_subset(most)):
                 here, narrowed = here.intersect(most.coalesce()), True
-        added = isl.UnionSet.from_set(here)
-        found = added if found is None else found.union(added)
-    return found if narrowed else None
+        found.append(here)
+    return _together(found) if narrowed else None
 
 
 def _full(statements: list[Statement], around: tuple[Member, ...]) -> isl.UnionSet | None:
     """The instances of which all neighbours in the loops below some others run, if those are not all: at the border of
     an image a window has fewer."""
-    found: isl.UnionSet | None = None
+    found: list[isl.Set] = []
     narrowed = False
     for statement in statements:
         domain, first = statement.domain, first_inside(statement, around)
@@ -399,9 +396,12 @@ def _full(statements: list[Statement], around: tuple[Member, ...]) -> isl.UnionS
             inside = domain.subtract(fewer).coalesce()
             narrowed = narrowed or not domain.is_subset(inside)
             domain = inside
-        added = isl.UnionSet.from_set(domain)
-        found = added if found is None else found.union(added)
-    return found if narrowed else None
+        found.append(domain)
+    return _together(found) if narrowed else None
+
+
+def _together(found: list[isl.Set]) -> isl.UnionSet:
+    return reduce(isl.UnionSet.union, map(isl.UnionSet.from_set, found))
 
 
 def _moving(multi: isl.MultiAff, position: int | None) -> str:

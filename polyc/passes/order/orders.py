@@ -163,15 +163,14 @@ def _below(node: Node, outer: tuple[Member, ...], instances: isl.UnionSet) -> No
             return None
         for member in node.members:
             mine = left.pop(0).schedule.intersect_domain(instances)
-            if not member.schedule.plain_is_equal(mine.coalesce()) and not _is_same(member, mine):
+            if not _is_same(member.schedule, mine):
                 return None
         node = node.child
     return node
 
 
-def _is_same(member: Member, other: isl.UnionPwAff) -> bool:
-    one, two = (isl.UnionMap.from_union_pw_aff(value) for value in (member.schedule, other))
-    return bool(one.is_equal(two))
+def _is_same(one: isl.UnionPwAff, other: isl.UnionPwAff) -> bool:
+    return bool(isl.UnionMap.from_union_pw_aff(one).is_equal(isl.UnionMap.from_union_pw_aff(other)))
 
 
 def _commuting(program: Program, instances: isl.UnionSet) -> tuple[isl.UnionMap, isl.UnionMap]:

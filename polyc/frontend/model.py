@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from functools import partial, reduce
 
 import islpy as isl
@@ -37,10 +37,11 @@ from polyc.frontend.extract import Extractor, Item, ends_program
 from polyc.frontend.flow import needed_exits, without_dead, without_unread, written_first
 from polyc.frontend.idioms.bodies import Bodies, with_bodies
 from polyc.frontend.idioms.exchange import Exchanges
+from polyc.frontend.idioms.factors import Factor, factors, with_numbers
 from polyc.frontend.idioms.fixed import with_fixed_places
 from polyc.frontend.idioms.flips import with_flips
 from polyc.frontend.idioms.indices import with_indices
-from polyc.frontend.idioms.named import Factor, factors, named_values, with_known_steps, with_numbers
+from polyc.frontend.idioms.named import named_values, with_known_steps
 from polyc.frontend.idioms.pointers import TooMany, aliases
 from polyc.frontend.idioms.rows import Rows
 from polyc.frontend.idioms.transfers import moved, with_transfers
@@ -60,7 +61,7 @@ from polyc.frontend.sets.delinear import is_linearised, shaped_items
 from polyc.frontend.sets.multiples import assume_products, told
 from polyc.frontend.sets.promises import condition_set, names_in
 from polyc.frontend.special import special
-from polyc.frontend.supposed import ORIGINAL, choices, not_affine, strides_among, with_general
+from polyc.frontend.supposed import ORIGINAL, choices, not_affine, with_general
 from polyc.frontend.text.chunks import KEYWORDS, Chunks
 from polyc.frontend.text.foreign import foreign
 from polyc.frontend.text.places import Places
@@ -126,8 +127,8 @@ class Modeller:
     """Whether one does."""
     moved: frozenset[str] = frozenset()
     """The names that calls of `memset` and the like mention, which the model reads as loops."""
-    factors: dict[c.Expr, Factor] = field(default_factory=dict)
-    """Sizes that make products of variables."""
+    factors: Callable[[], dict[c.Expr, Factor]] = dict
+    """Finds the sizes that make products of variables: few regions ask for them."""
     supposed: dict[c.Expr, Factor] = field(default_factory=dict)
     """Those for which the model takes numbers: what each call of the file passes, or 1."""
 
@@ -143,8 +144,8 @@ class Modeller:
             scop = self.with_functions()
         except UserError as error:
             refused = error
-        if self.factors and (scop is None or not_affine(scop)):
-            for chosen in choices(strides_among(self.factors)):
+        if scop is None or not_affine(scop):
+            for chosen in choices(self.factors()):
                 other = self.supposing(chosen)
                 guessed = any(factor.value is None for factor in chosen.values())
                 if other is not None and not_affine(other) < (1 if guessed or scop is None else not_affine(scop)):
@@ -192,12 +193,13 @@ class Modeller:
         if self.inlines and not any(map(is_type, walk(self.parsed.function.body))):
             called, written_by_user = written_by_user, with_bodies(written_by_user, scope, self.bodies)
             self.inlined = called is not written_by_user
+        values = self.callers.values(self.parsed, types)
         if self.supposed:
             numbers = {expr: (factor.value or 1, factor.type) for expr, factor in self.supposed.items()}
             written_by_user = with_numbers(written_by_user, numbers)
         else:
             steady = Affine(Region(scope, frozenset(writes(written_by_user)))).member_type
-            self.factors = factors(written_by_user, scope, self.callers.values(self.parsed, types), steady)
+            self.factors = partial(factors, written_by_user, scope, values, steady)
         self.moved = moved(written_by_user)
         written_by_user = with_transfers(written_by_user, scope, self.own_functions)
         calls = [self.effects.of(item.function) for item in c.walk(written_by_user) if isinstance(item, c.Call)]
@@ -233,7 +235,8 @@ class Modeller:
         self.note_pragmas(region)
         region.sizes = lambda symbol, n: extent(symbol, n, region, converter, self.parsed.function)[0]
         self.check(region, body)
-        self.promise(region, steps, span)
+        self.suppose(region, span)
+        self.promise(region, steps)
         assume_rows(region, rows)
         after = After(region, self.parsed.function, self.path, self.marked.live_out, self.options.live_out)
         after.check()
@@ -258,7 +261,7 @@ class Modeller:
         supposed = [Supposed(expr, one.value or 1, told(expr)) for expr, one in self.supposed.items()]
         scop = replace(scop, exchanges=turned, moved=exchanges.moved, walked=walked(followed, split, scope))
         scop = replace(scop, supposed=tuple(supposed), in_place=self.in_place(scop))
-        scop = special(scop, region, self.callers.values(self.parsed, types))
+        scop = special(scop, region, values)
         return replace(scop, tile=self.asked_tile(), wishes=self.wishes(scop, body, asked))
 
     def in_place(self, scop: Scop) -> tuple[tuple[int, int], ...]:
@@ -575,15 +578,18 @@ class Modeller:
 
     # --- what is known
 
-    def promise(self, region: Region, steps: dict[str, int], span: Span) -> None:
-        """Take the user's promises into the context, and the values of names that are steps of loops."""
-        for name, value in steps.items():
-            region.context = region.context.intersect(variable(name).eq_set(number(value)))
+    def suppose(self, region: Region, span: Span) -> None:
+        """Assume of factors and steps that they are the numbers in their places."""
         for expr, factor in self.supposed.items():
             supposed, value = region.parameter(label(expr), factor.type, expr), factor.value or 1
             region.assumed = region.assumed.intersect(supposed.eq_set(number(value)))
             why = "which each call in this file passes" if factor.value else "as it mostly is"
             region.note("supposed", f"modelled for {label(expr)} = {value}, {why}: it multiplies variables", span)
+
+    def promise(self, region: Region, steps: dict[str, int]) -> None:
+        """Take the user's promises into the context, and the values of names that are steps of loops."""
+        for name, value in steps.items():
+            region.context = region.context.intersect(variable(name).eq_set(number(value)))
         for name, value in self.options.params:
             if self.is_parameter(region, name):
                 self.known.add(name)

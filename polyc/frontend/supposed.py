@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from polyc.frontend.idioms.named import Factor
+from polyc.frontend.idioms.factors import Factor
 from polyc.model import ctree as c
 from polyc.model.scop import Scop
 from polyc.records import replace
@@ -28,15 +28,11 @@ def not_affine(scop: Scop) -> int:
     return sum(note.code.startswith("non-affine") for note in scop.notes)
 
 
-def strides_among(factors: dict[c.Expr, Factor]) -> dict[c.Expr, Factor]:
-    """The factors that are known, and those of which what is written says that they are no lengths of rows."""
-    return {expr: one for expr, one in factors.items() if one.value is not None or one.strides}
-
-
 def choices(factors: dict[c.Expr, Factor]) -> Iterator[dict[c.Expr, Factor]]:
-    """Which factors to take for numbers, one set after the other: those that are known, one more, or all of them."""
+    """Which factors to take for numbers, one set after the other: those that are known, one more, or all of them; of
+    others only such that what is written says to be no lengths of rows."""
     known = {expr: factor for expr, factor in factors.items() if factor.value is not None}
-    guessed = {expr: factor for expr, factor in factors.items() if factor.value is None}
+    guessed = {expr: factor for expr, factor in factors.items() if factor.value is None and factor.strides}
     if known:
         yield known
     if len(guessed) > MOST_GUESSED:
@@ -44,4 +40,4 @@ def choices(factors: dict[c.Expr, Factor]) -> Iterator[dict[c.Expr, Factor]]:
     for expr, factor in guessed.items():
         yield known | {expr: factor}
     if len(guessed) > 1:
-        yield factors
+        yield known | guessed

@@ -1,0 +1,148 @@
+"""Factors and steps that are arguments: `stride` of `x * stride`, `s->step` of `i += s->step`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+
+from polyc.analysis.expressions.facts import mentions, writes
+from polyc.frontend.c.ctype import INT
+from polyc.frontend.c.symbols import Scope
+from polyc.model import ctree as c
+from polyc.model.scop import CType, Storage
+from polyc.records import dataclass, field
+
+MOST_STEPS = 64
+"""A larger number is the length of a row."""
+
+
+@dataclass(frozen=True, slots=True)
+class Factor:
+    """A size that makes products of variables."""
+
+    type: CType
+    value: int | None
+    """What each call of the file passes for it; None where that is not known."""
+    strides: bool
+    """Whether such a product is compared with something, or is a part of another product, `(y * stride + v) * w`: it is
+    no place in an array's rows, of which the factor would be the length."""
+
+
+def factors(
+    body: c.Block, scope: Scope, values: Mapping[str, int | None], member: Callable[[c.Member], CType | None]
+) -> dict[c.Expr, Factor]:
+    """Sizes by which subscripts, conditions and whole numbers of the region multiply its variables, and in which its
+    loops count; of those of which no value is known only such that bound nothing.
+
+    values: by the names that the user gave them
+    member: the type of a member that is a whole number and that the region does not change, `s->w`
+    """
+    finder = _Finder(scope, values, member, frozenset(writes(body)))
+    bounds = {side for node in c.walk(body) for side in compared(node, finder.changed)}
+    for node in c.walk(body):
+        finder.look(node)
+    sizes = {expr: one for expr, one in finder.sizes.items() if one[1] is not None or expr not in bounds}
+    return {expr: Factor(type_, value, expr in finder.strides) for expr, (type_, value) in sizes.items()}
+
+
+@dataclass(slots=True)
+class _Finder:
+    scope: Scope
+    values: Mapping[str, int | None]
+    member: Callable[[c.Member], CType | None]
+    changed: frozenset[str]
+    """The names that the region writes."""
+    sizes: dict[c.Expr, tuple[CType, int | None]] = field(default_factory=dict)
+    strides: set[c.Expr] = field(default_factory=set)
+    made: dict[str, set[c.Expr]] = field(default_factory=dict)
+    """The factors that variables are made with."""
+
+    def look(self, node: c.Node) -> None:
+        """Note the factors of one node of the region; those of what stands in front of it are known."""
+        match node:
+            case c.Subscript(index=index):
+                self.products(index)
+                for part in parts_of_products(index):
+                    self.strides |= self.products(part)
+            case c.Ternary(condition=condition) | c.If(condition=condition):
+                self.strides |= self.products(condition)
+            case c.For(condition=condition, step=step):
+                if condition is not None:
+                    self.strides |= self.products(condition)
+                if isinstance(step, c.Assign) and step.op in ("+=", "-=") and self.is_size(step.value):
+                    self.strides.add(step.value)
+            case c.Decl(name=name, init=value) if value is not None and is_whole(self.scope, name):
+                self.made.setdefault(name, set()).update(self.products(value))
+            case c.Assign(target=c.Name(name=name), value=value) if is_whole(self.scope, name):
+                self.made.setdefault(name, set()).update(self.products(value))
+
+    def products(self, node: c.Node) -> set[c.Expr]:
+        """The sizes that variables are multiplied with in an expression, or in what its names are made of."""
+        found: set[c.Expr] = set()
+        for one in outside_subscripts(node):
+            match one:
+                case c.Binary(op="*", left=left, right=right):
+                    sides = (left, right), (right, left)
+                    found |= {one for one, other in sides if mentions(other) & self.changed and self.is_size(one)}
+                case c.Name(name=name):
+                    found |= self.made.get(name, set())
+        return found
+
+    def is_size(self, node: c.Expr) -> bool:
+        """Whether an expression is a size that may be a stride; it is known then."""
+        match node:
+            case c.Member() if (type_ := self.member(node)) is not None:
+                self.sizes[node] = type_, None
+            case c.Name(name=name) if name not in self.changed and is_whole(self.scope, name):
+                symbol = self.scope.symbols[name]
+                value = self.values.get(symbol.c_name)
+                outside = symbol.key == symbol.c_name and symbol.storage is not Storage.REGION
+                if outside and not symbol.constant and not symbol.volatile and 0 < (value or 1) <= MOST_STEPS:
+                    self.sizes[node] = symbol.shape.element, value
+        return node in self.sizes
+
+
+def parts_of_products(node: c.Node) -> Iterator[c.Expr]:
+    """The sums and products that products in an expression multiply by something else than a number: `y * stride + v`
+    of `(y * stride + v) * w`."""
+    for one in c.walk(node):
+        match one:
+            case c.Binary(op="*", left=left, right=right):
+                for part, other in ((left, right), (right, left)):
+                    if not isinstance(other, c.Literal) and any(isinstance(n, c.Binary) for n in c.walk(part)):
+                        yield part
+
+
+def outside_subscripts(node: c.Node) -> Iterator[c.Node]:
+    """The parts of an expression but what chooses the elements that it reads."""
+    yield node
+    if not isinstance(node, c.Subscript):
+        for child in c.children(node):
+            yield from outside_subscripts(child)
+
+
+def compared(node: c.Node, changed: Collection[str]) -> Iterator[c.Expr]:
+    """The terms of what a comparison compares, and the factors of those that do not vary."""
+    waiting = [node.left, node.right] if isinstance(node, c.Binary) and node.op in c.COMPARISONS else []
+    while waiting:
+        side = waiting.pop()
+        yield side
+        if isinstance(side, c.Binary) and (side.op in ("+", "-") or not mentions(side) & {*changed}):
+            waiting += [side.left, side.right]
+
+
+def is_whole(scope: Scope, name: str) -> bool:
+    symbol = scope.symbols.get(name)
+    return symbol is not None and symbol.is_integer and not symbol.rank
+
+
+def with_numbers(body: c.Block, values: Mapping[c.Expr, tuple[int, CType]]) -> c.Block:
+    """The region with numbers for sizes, in the types of these."""
+
+    def number(node: c.Node) -> c.Node | None:
+        if not isinstance(node, c.Name | c.Member) or node not in values:
+            return None
+        value, type_ = values[node]
+        text = c.Literal(str(value), node.span)
+        return text if type_ == INT else c.Cast(type_.text, text, node.span)
+
+    return c.rewrite(body, number) if values else body

@@ -9,6 +9,7 @@ from functools import partial
 from polyc import fallback
 from polyc.analysis.coincident import with_coincident_loops
 from polyc.analysis.dependences import Known, compute_dependences, no_dependences
+from polyc.analysis.loop_facts import achieved
 from polyc.attempt import Attempt, with_other_values, without_rows
 from polyc.bounded import within_time
 from polyc.codegen import obstacle
@@ -231,14 +232,29 @@ def compile_region(region: Region, options: Options) -> Compiled:
     with room_for_depth():
         general = region.scop.general
         if general is None:
-            return _with_rows(region, options)
-        other = _with_rows(replace(region, scop=general), options)
+            return _with_last_apart(region, options)
+        other = _with_last_apart(replace(region, scop=general), options)
         if options.gpu:
             return other
-        found = _with_rows(region, options)
+        found = _with_last_apart(region, options)
         if not found.ast or found.verified != options.verify or pays(other, found):
             return other
         return with_other_values(found, other, region)
+
+
+def _with_last_apart(region: Region, options: Options) -> Compiled:
+    """One region, with last iterations of loops behind the others where these run in parallel then."""
+    found, whole = _with_rows(region, options), region.scop.whole
+    if whole is None:
+        return found
+    own = found.program.scop.arrays.keys() - whole.arrays.keys()
+    users = {name for name, s in region.scop.statements.items() if any(a.array in own for a in s.accesses)}
+    done = achieved(found.program, users)
+    if found.ast and users & (done["parallel"] | done["tiled"]):
+        return found
+    other = _with_rows(replace(region, scop=whole), options)
+    refused = tuple(remark for remark in found.program.remarks if remark.code == fallback.REFUSED)
+    return replace(other, program=replace(other.program, remarks=(*refused, *other.program.remarks)))
 
 
 def _with_rows(region: Region, options: Options) -> Compiled:

@@ -49,6 +49,7 @@ from polyc.frontend.idioms.turns import with_turns
 from polyc.frontend.idioms.walks import followed_values, walked, with_values
 from polyc.frontend.idioms.webs import with_webs
 from polyc.frontend.inspection import Asking, asking
+from polyc.frontend.lastprivate import with_last_apart
 from polyc.frontend.live_out import After
 from polyc.frontend.overlaps import apart, check_loops, refused
 from polyc.frontend.private import FEW_PIECES, private_memory
@@ -255,14 +256,22 @@ class Modeller:
         if region.problems:
             raise UserError(unique(region.problems))
         questions = asking(region, self.file_names | self.function_names())
-        scop = self.assemble(region, converter, after, statements, span, end_line, body)
-        if questions is not None:
-            scop = replace(scop, inspection=self.inspection(region, converter, questions, scop))
         supposed = [Supposed(expr, one.value or 1, told(expr)) for expr, one in self.supposed.items()]
-        scop = replace(scop, exchanges=turned, moved=exchanges.moved, walked=walked(followed, split, scope))
-        scop = replace(scop, supposed=tuple(supposed), in_place=self.in_place(scop))
-        scop = special(scop, region, values)
-        return replace(scop, tile=self.asked_tile(), wishes=self.wishes(scop, body, asked))
+
+        def put_together(statements: list[Item]) -> Scop:
+            scop = self.assemble(region, converter, after, statements, span, end_line, body)
+            if questions is not None:
+                scop = replace(scop, inspection=self.inspection(region, converter, questions, scop))
+            scop = replace(scop, exchanges=turned, moved=exchanges.moved, walked=walked(followed, split, scope))
+            scop = replace(scop, supposed=tuple(supposed), in_place=self.in_place(scop))
+            scop = special(scop, region, values)
+            return replace(scop, tile=self.asked_tile(), wishes=self.wishes(scop, body, asked))
+
+        scop = put_together(statements)
+        if questions is not None:
+            return scop
+        parted = with_last_apart(statements, region, scop.live_out, scop.used_names)
+        return scop if parted is statements else replace(put_together(parted), whole=scop)
 
     def in_place(self, scop: Scop) -> tuple[tuple[int, int], ...]:
         """The lines of functions of which loops stand in the region."""

@@ -110,7 +110,8 @@ def _of_any_length(
     for key, array in arrays.items():
         symbol = region.scope.symbols[key]
         constant = symbol.shape.size_bytes > 0 and not any(d.pointer for d in symbol.shape.dims)
-        if array.rank != 1 or symbol.storage is not Storage.LOCAL or symbol.static or constant:
+        local = symbol.storage is Storage.LOCAL and not symbol.static
+        if array.rank != 1 or not (local or key in region.renamed) or constant:
             continue
         if key in region.written - hidden and array.element.size_bytes and is_made_again(key, placed):
             found.add(key)

@@ -465,3 +465,15 @@ def _single(statements: tuple[Stmt, ...]) -> Stmt:
             return inner.body[0]
         return inner
     return Block(statements)
+
+
+def compared_names(node: Binary) -> tuple[str, str] | None:
+    """The two variables that a comparison compares."""
+    if node.op in COMPARISONS and isinstance(node.left, Name) and isinstance(node.right, Name):
+        return node.left.name, node.right.name
+    return None
+
+
+def of_equals(op: str) -> Literal:
+    """What a comparison gives for two equal values."""
+    return Literal("1" if op in ("<=", ">=", "==") else "0")

@@ -133,6 +133,8 @@ class _Body:
             return is_int(then, self.program.scop.arrays, types) and self.same(then, now.arguments[0])
         if isinstance(then, c.Call) and isinstance(now, c.Call) and now.function == EXTREMA.get(then.function):
             now = replace(now, function=then.function)
+        if isinstance(then, c.Binary) and isinstance(now, c.Literal):
+            return self.same_equals(then, now)
         if type(then) is not type(now):
             return False
         if isinstance(then, c.Assign) and isinstance(now, c.Assign) and (then.op, now.op) == ("=", "+="):
@@ -189,6 +191,14 @@ class _Body:
         if isinstance(then, c.Block) != isinstance(now, c.Block):
             then, now = _single(then), _single(now)
         return self.same(cast(c.Node, then), cast(c.Node, now))
+
+    def same_equals(self, then: c.Binary, now: c.Literal) -> bool:
+        """Whether a number is what a comparison of two loops gives that have one value."""
+        loops = c.compared_names(then)
+        if loops is None or not self.positions.keys() >= {*loops} or now != c.of_equals(then.op):
+            return False
+        one, other = (self.image.instance[self.positions[name]] for name in loops)
+        return agree(one, other, at_sizes(self.image.domain, self.program.scop.known)) is None
 
     def same_loop(self, name: str, now: c.Node) -> bool:
         """Whether an expression is the value of one of the statement's loops, in its type."""

@@ -130,10 +130,11 @@ WHERE = {
     "webs": ("webs",),
     "transfers": ("transfers",),
     "turns": ("turns",),
+    "lastprivate": ("work_rows",),
     "choice": ("exchanged", "ways"),
 }
 """Programs that each pass has something to do for."""
-FRONTEND = frozenset({"webs", "choice", "transfers", "turns"})
+FRONTEND = frozenset({"webs", "choice", "transfers", "turns", "lastprivate"})
 """Their faults are looked for in regions that are read with them."""
 GPU_STAGES = frozenset(
     {"registers", "tensor-cores", "coalesce", "gpu-reductions", "staging", "gpu-scatters", "mapping", "barriers"}

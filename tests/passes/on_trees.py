@@ -60,7 +60,8 @@ def _rewritten(case: re.Match[str], region: Region, passes: Mapping[str, Pass] |
 
 def wished(region: Region, words: dict[str, Any]) -> tuple[Region, Options]:
     """The region, with what `assume="m >= 4"` says of its sizes, and the options."""
-    scop, condition = region.scop, words.pop("assume", None)
+    scop, condition = region.scop.whole or region.scop, words.pop("assume", None)
+    region = replace(region, scop=scop)
     if condition is not None:
         sizes = ", ".join(parameter.name for parameter in scop.parameters)
         assumed = isl.Set(f"[{sizes}] -> {{ : {condition} }}")

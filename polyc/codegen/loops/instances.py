@@ -282,6 +282,13 @@ class InstancePrinter:
             return self.loops[node.name]
         if isinstance(node, c.ArrayRef):
             return self._reference(node)
+        if (
+            isinstance(node, c.Binary)
+            and (loops := c.compared_names(node)) is not None
+            and self.loops.keys() >= {*loops}
+        ):
+            first, second = (self.loops[name] for name in loops)
+            return c.of_equals(node.op) if first == second else None  # gcc warns of `i < i`
         return None
 
     def reference(self, node: c.ArrayRef) -> c.Expr:

@@ -111,6 +111,8 @@ class Region:
     """Names that a call of a function which polyc does not know may read and write."""
     hidden: frozenset[str] = frozenset()
     """Names that calls may write: those, and what they are given."""
+    renamed: frozenset[str] = frozenset()
+    """Variables that iterations have in the places of others (`lastprivate.py`)."""
     parameters: dict[str, Parameter] = field(default_factory=dict)
     ranges: isl.Set = EVERYTHING
     """The values that the types of parameters can hold."""

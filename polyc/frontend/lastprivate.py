@@ -1,0 +1,317 @@
+"""Temporaries that are needed after their loop: each iteration but the last one has its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import chain, count
+
+import islpy as isl
+
+from polyc.analysis.dependences import last_writers
+from polyc.errors import Span
+from polyc.flow import Accesses, Flow
+from polyc.frontend.build import Placed, drafts, lifted_set, order_map, place
+from polyc.frontend.c.state import CTX, EVERYTHING, Region
+from polyc.frontend.c.symbols import PRIVATE_BYTES
+from polyc.frontend.extract import Draft, Item, LoopItem
+from polyc.frontend.flow import accesses_of, flow_of
+from polyc.frontend.sets.accesses import READ, WRITE
+from polyc.model import ctree as c
+from polyc.model.scop import Storage
+from polyc.poly import in_name, maps, out_name, project
+from polyc.records import dataclass, replace
+
+_PARAM, _SET = isl.dim_type.param, isl.dim_type.set
+LEAST_ITERATIONS = 8
+"""Of a loop: with fewer, what the last one takes by itself is a large part."""
+
+
+def with_last_apart(items: list[Item], region: Region, live: frozenset[str], taken: frozenset[str]) -> list[Item]:
+    """The items with the last iteration of a loop behind the others, which have new variables in the places of some
+    whose values are needed after the region; the same list where there is no such loop.
+
+    rewrite:  for i in [a, b) { w = f(i); r[i] = g(w); }
+              -> for i in [a, b - 1) { v = f(i); r[i] = g(v); }  for i in [max(a, b - 1), b) { w = f(i); r[i] = g(w); }
+    math:     with p the loops down to this one, M the instances of its statements that are in no last iteration, F the
+              flow of w and L its last writers: F, where it meets M, relates instances of equal p; no read in M sees a
+              value from before the region; L does not meet M. So reads in M see what v has, and w ends as it did.
+              Nothing changes its place in the order.
+    requires: no flow of another array goes from one iteration of the loop to another one of it: else there is nothing
+              to be had from it
+    source:   privatisation with a copy of the last value (OpenMP's lastprivate; Tu and Padua 1993)
+
+    taken: names that no new variable may have
+    """
+    search = _Search(region, place(items), live)
+    candidates = search.candidates()
+    for found in search.loops(items, candidates) if candidates else ():
+        names = {key: _declared(region, key, taken) for key in sorted(found.keys)}
+        region.note("last-private", found.message(names), found.span)
+        items = found.applied(items, names)
+    return items
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Found:
+    region: Region
+    loop: LoopItem
+    keys: frozenset[str]
+    last: isl.Set
+    """`[n, p] -> { [] : … }`: the last iterations."""
+
+    @property
+    def span(self) -> Span | None:
+        return next((draft.span for draft in drafts(self.loop.items) if draft.span is not None), None)
+
+    def message(self, names: dict[str, str]) -> str:
+        symbols = self.region.scope.symbols
+        old = ", ".join(f"'{symbols[key].c_name}'" for key in names)
+        symbol = self.region.symbol(self.loop.key)
+        loop = symbol.c_name if symbol is not None else self.loop.key
+        return (
+            f"{old} may be read after the region: each iteration of {loop} but the last one has "
+            f"{'one of its own' if len(names) == 1 else 'its own'}, and the last one runs after them"
+        )
+
+    def applied(self, items: tuple[Item, ...] | list[Item], names: dict[str, str]) -> list[Item]:
+        found: list[Item] = []
+        for item in items:
+            if item is self.loop:
+                earlier = _changed(self.loop, lambda draft: _renamed(_without(draft, self.last), names))
+                found += [*earlier, *_changed(self.loop, lambda draft: _within(draft, self.last))]
+            elif isinstance(item, LoopItem) and self.loop in _below(item):
+                found.append(replace(item, items=tuple(self.applied(item.items, names))))
+            else:
+                found.append(item)
+        return found
+
+
+@dataclass(slots=True, eq=False)
+class _Search:
+    """Looks for loops whose last iterations may run apart."""
+
+    region: Region
+    placed: list[Placed]
+    live: frozenset[str]
+
+    def loops(
+        self, items: tuple[Item, ...] | list[Item], candidates: frozenset[str], around: tuple[str, ...] = ()
+    ) -> Iterator[_Found]:
+        """Those whose last iterations may run apart; of loops inside each other the outer one."""
+        for item in items:
+            if isinstance(item, LoopItem):
+                dims = (*around, item.key)
+                found = self.private(item, dims, candidates)
+                if found is not None:
+                    yield found
+                else:
+                    yield from self.loops(item.items, candidates, dims)
+
+    def candidates(self) -> frozenset[str]:
+        """Variables that are live, and small or of one dimension, and both read and written by plain statements."""
+        symbols, touched = self.region.scope.symbols, [raw for p in self.placed for raw in p.draft.accesses]
+        opaque = {raw.array for p in self.placed for raw in p.draft.accesses if p.draft.opaque or not raw.exact}
+        read, written = ({raw.array for raw in touched if raw.kind is kind} for kind in (READ, WRITE))
+        partly = {raw.array for raw in touched if raw.kind not in (READ, WRITE)}
+        hidden = self.region.exposed | self.region.hidden | set(self.region.flat) | opaque | partly
+        found: set[str] = set()
+        for key in (read & written & self.live) - hidden:
+            symbol = symbols[key]
+            pointer = any(d.pointer for d in symbol.shape.dims)
+            long = symbol.rank == 1 and symbol.shape.element.size_bytes > 0
+            small = not pointer and 0 < symbol.shape.size_bytes <= PRIVATE_BYTES
+            plain = symbol.fixed is None and not symbol.volatile
+            if plain and (not symbol.rank or long or small) and not self.sums_up(key):
+                found.add(key)
+        return frozenset(found)
+
+    def sums_up(self, key: str) -> bool:
+        """Whether a statement adds something up into elements of an array, which `temporaries` expands, with a copy of
+        the last values alone."""
+        for p in self.placed:
+            own = [p.access(raw) for raw in p.draft.accesses if raw.array == key]
+            if len(own) > 1 and own[0].dim(isl.dim_type.out) and len(p.draft.env.dims) > 2 and own[0].is_equal(own[1]):
+                return not _inner(own[0]).is_injective()
+        return False
+
+    def private(self, loop: LoopItem, dims: tuple[str, ...], candidates: frozenset[str]) -> _Found | None:
+        """What becomes of one loop; None where it cannot be, or brings nothing."""
+        below = {id(draft) for draft in drafts(loop.items)}
+        inside = [p for p in self.placed if id(p.draft) in below]
+        keys = frozenset(raw.array for p in inside for raw in p.draft.accesses) & candidates
+        if not keys or any(p.draft.opaque for p in inside):
+            return None
+        runs = EVERYTHING.complement()
+        for p in inside:
+            runs = runs.union(_iterations(p.draft, dims))
+        runs = runs.coalesce()
+        last = _last(runs, dims[-1], loop.step > 0)
+        if _few(runs, dims[-1]):
+            return None
+        parts = _Parts(inside, dims, last)
+        order = order_map(self.placed)
+        own = frozenset(key for key in keys if self.is_private(key, parts, order))
+        if not own or not self.is_free(inside, parts, order, own):
+            return None
+        return _Found(self.region, loop, own, last)
+
+    def is_private(self, key: str, parts: _Parts, order: isl.UnionMap) -> bool:
+        """The conditions of `with_last_apart` on one variable."""
+        found = self.flow(key, order)
+        earlier = parts.earlier
+        met = found.dependence.intersect_domain(earlier).union(found.dependence.intersect_range(earlier))
+        if found.dependence.intersect_domain(earlier).is_empty() or not parts.stays(met):
+            return False
+        if not found.live_in.intersect_domain(earlier).is_empty():
+            return False
+        writes = accesses_of(self.placed, frozenset([key]), reads=False)
+        final = last_writers(Accesses(writes, writes, isl.UnionMap.empty(writes.get_space())), order)
+        return bool(final.intersect_domain(earlier).is_empty())
+
+    def is_free(self, inside: list[Placed], parts: _Parts, order: isl.UnionMap, own: frozenset[str]) -> bool:
+        """Whether no flow of another array goes from one iteration to another one."""
+        written = {raw.array for p in inside for raw in p.draft.accesses if raw.kind is not READ}
+        for key in sorted(written - own):
+            between = self.flow(key, order).dependence.intersect_domain(parts.all).intersect_range(parts.all)
+            if not parts.stays(between, outer=True):
+                return False
+        return True
+
+    def flow(self, key: str, order: isl.UnionMap) -> Flow:
+        one = frozenset([key])
+        return flow_of(accesses_of(self.placed, one, reads=True), accesses_of(self.placed, one, reads=False), order)
+
+
+@dataclass(slots=True, eq=False)
+class _Parts:
+    """The instances of a loop's statements, by its iterations."""
+
+    inside: list[Placed]
+    dims: tuple[str, ...]
+    last: isl.Set
+
+    @property
+    def all(self) -> isl.UnionSet:
+        return _union(p.domain for p in self.inside)
+
+    @property
+    def earlier(self) -> isl.UnionSet:
+        """M."""
+        return _union(Placed(p.name, _without(p.draft, self.last), p.order).domain for p in self.inside)
+
+    def stays(self, pairs: isl.UnionMap, outer: bool = False) -> bool:
+        """Whether pairs of instances are of one iteration. outer: of those that are in one iteration of what is around
+        the loop."""
+        depth, names = len(self.dims), {p.name for p in self.inside}
+        for piece in maps(pairs):
+            if in_name(piece) not in names or out_name(piece) not in names:
+                if outer:
+                    continue
+                return False
+            left = piece
+            for k in range(depth - 1 if outer else 0):
+                left = left.equate(isl.dim_type.in_, k, isl.dim_type.out, k)
+            same = left
+            for k in range(depth):
+                same = same.equate(isl.dim_type.in_, k, isl.dim_type.out, k)
+            if not left.is_subset(same):
+                return False
+        return True
+
+
+def _inner(cells: isl.Map) -> isl.Map:
+    """`{ [i, …, k] -> A[x] }` for one iteration of the outermost loop, as a parameter."""
+    return cells.move_dims(_PARAM, cells.dim(_PARAM), isl.dim_type.in_, 0, 1)
+
+
+def _below(item: LoopItem) -> list[LoopItem]:
+    """The loops inside of a loop."""
+    own = [one for one in item.items if isinstance(one, LoopItem)]
+    return [*own, *(inner for one in own for inner in _below(one))]
+
+
+def _iterations(draft: Draft, dims: tuple[str, ...]) -> isl.Set:
+    """`[n, p] -> { [] : … }`: the iterations of some outer loops in which a statement runs."""
+    return project(draft.env.domain, tuple(name for name in draft.env.variables if name not in dims))
+
+
+def _last(runs: isl.Set, key: str, up: bool) -> isl.Set:
+    """`[n, p] -> { [] : … }`: the last iterations of the innermost of some loops, for each of those around it."""
+    own = runs.move_dims(_SET, 0, _PARAM, runs.find_dim_by_name(_PARAM, key), 1)
+    return lifted_set(own.lexmax() if up else own.lexmin(), (key,)).coalesce()
+
+
+def _few(runs: isl.Set, key: str) -> bool:
+    """Whether a loop is known to have few iterations."""
+    own = runs.move_dims(_SET, 0, _PARAM, runs.find_dim_by_name(_PARAM, key), 1)
+    own = own.project_out(_PARAM, 0, own.dim(_PARAM))
+    low, high = own.dim_min_val(0), own.dim_max_val(0)
+    return bool(low.is_int() and high.is_int() and high.sub(low).to_python() < LEAST_ITERATIONS)
+
+
+def _union(domains: Iterator[isl.Set]) -> isl.UnionSet:
+    found = isl.UnionSet.empty(isl.Space.params_alloc(CTX, 0))
+    for one in domains:
+        found = found.union(isl.UnionSet.from_set(one))
+    return found
+
+
+def _changed(loop: LoopItem, change: Callable[[Draft], Draft]) -> list[Item]:
+    """The loop with changed statements; [] where none of them runs."""
+
+    def visit(items: tuple[Item, ...]) -> tuple[Item, ...]:
+        found: list[Item] = []
+        for item in items:
+            if isinstance(item, LoopItem):
+                inside = visit(item.items)
+                found += [replace(item, items=inside)] if inside else []
+            elif not (draft := change(item)).env.domain.is_empty():
+                found.append(draft)
+        return tuple(found)
+
+    return list(visit((loop,)))
+
+
+def _within(draft: Draft, iterations: isl.Set) -> Draft:
+    env = draft.env.within(iterations)
+    raws = (replace(raw, relation=raw.relation.intersect_params(iterations.params())) for raw in draft.accesses)
+    return replace(draft, env=env, accesses=tuple(raws))
+
+
+def _without(draft: Draft, last: isl.Set) -> Draft:
+    """The same but for the last iterations."""
+    return _within(draft, draft.env.domain.subtract(last))
+
+
+def _renamed(draft: Draft, names: dict[str, str]) -> Draft:
+    def change(node: c.Node) -> c.Node | None:
+        if isinstance(node, c.ArrayRef) and node.array in names:
+            inside = tuple(c.rewrite(subscript, change) for subscript in node.subscripts)
+            return replace(node, array=names[node.array], subscripts=inside)
+        return None
+
+    raws = tuple(
+        replace(raw, array=names[raw.array], relation=raw.relation.set_tuple_name(isl.dim_type.out, names[raw.array]))
+        if raw.array in names
+        else raw
+        for raw in draft.accesses
+    )
+    return replace(draft, accesses=raws, body=c.rewrite(draft.body, change))
+
+
+def _declared(region: Region, key: str, taken: frozenset[str]) -> str:
+    """The key, and name, of a new variable of the region in the place of another one."""
+    old = region.scope.symbols[key]
+    known = taken | region.scope.symbols.keys() | {s.c_name for s in region.scope.symbols.values()}
+    wish = f"{c.as_word(old.c_name)}_own"
+    name = next(n for n in chain([wish], (f"{wish}{k}" for k in count(2))) if n not in known)
+    dims = tuple(replace(dim, pointer=False) for dim in old.shape.dims)
+    shape = replace(old.shape, dims=dims, qualifiers=old.shape.qualifiers - {"restrict", "const"})
+    region.scope.symbols[name] = replace(old, key=name, c_name=name, shape=shape, storage=Storage.REGION, static=False)
+    region.written |= {name}
+    region.read |= {name}
+    region.renamed |= {name}
+    return name
+
+
+__all__ = ["with_last_apart"]

@@ -1,0 +1,81 @@
+"""Temporaries that are needed after their loop: which ones iterations have for themselves, and where none has."""
+
+from __future__ import annotations
+
+import pytest
+
+from polyc.model.scop import Scop
+
+from .conftest import Modeller
+
+HEAD = "int n, int m, double a[64][64], double b[64][64], double *restrict w, double *restrict t"
+
+
+def region(body: str, head: str = HEAD) -> str:
+    return f"double kept, out[64];\nvoid f({head}) {{\n#pragma scop\n{body}\n#pragma endscop\n}}\n"
+
+
+def own(found: Scop) -> set[str]:
+    """The new variables."""
+    return set() if found.whole is None else found.arrays.keys() - found.whole.arrays.keys()
+
+
+FILLED = "for (int j = 0; j < m; j++) w[j] = a[i][j]; for (int j = 0; j < m; j++) b[i][j] = w[m - 1 - j];"
+
+
+@pytest.mark.parametrize(
+    ("body", "names"),
+    [
+        (f"for (int i = 0; i < n; i++) {{ {FILLED} }}", {"w_own"}),
+        (f"for (int i = n - 1; i >= 0; i--) {{ {FILLED} }}", {"w_own"}),
+        (f"for (int i = 0; i < n; i += 3) {{ {FILLED} }}", {"w_own"}),
+        (f"for (int s = 0; s < 2; s++) for (int i = 0; i < n; i++) {{ {FILLED} a[i][s] = b[i][s]; }}", {"w_own"}),
+        (f"for (int i = 0; i < n; i++) {{ {FILLED} }} for (int j = 0; j < m; j++) t[j] = w[j];", {"w_own"}),
+        ("for (int i = 0; i < n; i++) { kept = a[i][0]; b[i][1] = kept * kept; }", {"kept_own"}),
+        ("for (int i = 0; i < n; i++) { *t = a[i][0]; b[i][1] = *t * *t; }", {"t_own"}),
+        (
+            "for (int i = 0; i < n; i++) for (int j = 0; j <= i; j++) { out[j] = a[i][j]; b[i][j] = out[j] * out[0]; }",
+            {"out_own"},
+        ),
+        (
+            f"for (int i = 0; i < n; i++) {{ kept = a[i][0]; {FILLED.replace('a[', 'kept * a[')} }}",
+            {"kept_own", "w_own"},
+        ),
+    ],
+)
+def test_each_iteration_has_its_own(body: str, names: set[str], scop: Modeller) -> None:
+    found = scop(region(body))
+    assert own(found) == names
+    assert found.whole is not None
+    assert not names & found.live_out
+    assert names <= found.privatizable
+    assert {note.code for note in found.notes} >= {"last-private"}
+    assert "last-private" not in {note.code for note in found.whole.notes}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "for (int i = 0; i < n; i++) { b[i][0] = w[0]; w[0] = a[i][0]; }",  # from one iteration to the next one
+        "for (int i = 0; i < n; i++) { for (int j = 1; j < m; j++) w[j] = a[i][j]; b[i][0] = w[0]; }",  # from before
+        "for (int i = 0; i < 64; i++) for (int j = i; j < 64; j++) { w[j] = a[i][j]; b[i][j] = w[j]; }",  # not the last
+        "for (int i = 0; i < n; i++) { if (a[i][0] > 0) w[0] = a[i][0]; b[i][0] = w[0]; }",  # or not at all
+        "for (int i = 0; i < n; i++) w[0] = a[i][0];",  # nobody reads it
+        "for (int i = 0; i < 4; i++) { w[0] = a[i][0]; b[i][0] = w[0]; }",  # the last one is a quarter of all
+        "for (int i = 1; i < n; i++) { w[0] = b[i - 1][0]; b[i][0] = w[0] * 2; }",  # its iterations wait anyway
+    ],
+)
+def test_where_none_has(body: str, scop: Modeller) -> None:
+    found = scop(region(body))
+    assert found.whole is None
+    assert not own(found)
+
+
+def test_the_last_iteration_has_the_variable_itself(scop: Modeller) -> None:
+    found = scop(region(f"for (int i = 2; i < n; i++) {{ {FILLED} }}"))
+    writes = {s.name: s for s in found.statements.values() if any(a.array == "w" for a in s.accesses)}
+    assert len(found.statements) == 4
+    assert len(writes) == 2
+    for statement in writes.values():
+        assert not statement.domain.is_empty()
+        assert statement.domain.dim_min(0).is_equal(statement.domain.dim_max(0))

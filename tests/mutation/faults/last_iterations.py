@@ -1,0 +1,28 @@
+"""Faults of the front end: which temporaries are taken for private to all iterations but the last one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import islpy as isl
+
+import polyc.frontend.lastprivate as lastprivate
+from tests.mutation.install import adding_to, patched
+from tests.mutation.runner import Fault
+
+FAULTS: list[Fault] = []
+add = adding_to(FAULTS)
+
+
+def always(_original: Any) -> Any:
+    return lambda *_arguments, **_others: True
+
+
+def no_final(_original: Any) -> Any:
+    """Nobody reads what is left."""
+    return lambda accesses, _order: isl.UnionMap.empty(accesses.writes.get_space())
+
+
+add("lastprivate", "values may cross iterations", "", patched(lastprivate._Parts, "stays", always))
+add("lastprivate", "any temporary is private", "", patched(lastprivate._Search, "is_private", always))
+add("lastprivate", "earlier iterations leave no value", "", patched(lastprivate, "last_writers", no_final))

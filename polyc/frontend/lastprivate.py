@@ -138,7 +138,10 @@ class _Search:
         """What becomes of one loop; None where it cannot be, or brings nothing."""
         below = {id(draft) for draft in drafts(loop.items)}
         inside = [p for p in self.placed if id(p.draft) in below]
-        keys = frozenset(raw.array for p in inside for raw in p.draft.accesses) & candidates
+        read, written = (
+            {raw.array for p in inside for raw in p.draft.accesses if raw.kind is k} for k in (READ, WRITE)
+        )
+        keys = candidates & read & written
         if not keys or any(p.draft.opaque for p in inside):
             return None
         runs = EVERYTHING.complement()

@@ -270,7 +270,11 @@ class Modeller:
         scop = put_together(statements)
         if questions is not None:
             return scop
-        parted = with_last_apart(statements, region, scop.live_out, scop.used_names)
+        try:
+            with budget(CTX, share(self.options.budget, ROWS)):
+                parted = with_last_apart(statements, region, scop.live_out, scop.used_names)
+        except OverBudget:
+            return scop
         return scop if parted is statements else replace(put_together(parted), whole=scop)
 
     def in_place(self, scop: Scop) -> tuple[tuple[int, int], ...]:

@@ -1,4 +1,4 @@
-"""`scop(text)` models the one region of a C text; `read_text(text)` reads it as a file."""
+"""`scop(text)` models the one region of a C text, each iteration in its place; `read_text(text)` reads it as a file."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def read_text(tmp_path: Path) -> Reader:
 def scop(read_text: Reader) -> Modeller:
     def run(text: str, **options: object) -> Scop:
         (region,) = read_text(text, **options).regions
-        return region.scop
+        return region.scop.whole or region.scop
 
     return run
 

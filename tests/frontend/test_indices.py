@@ -78,3 +78,31 @@ def test_unsigned_numbers_are_compared_as_they_are(scop: Modeller) -> None:
 def test_a_name_at_the_top_of_the_region_stays(scop: Modeller) -> None:
     text = f"{HEAD}\n{{\nint k;\n#pragma scop\nk = n / 2;\nb[k] = a[k];\n#pragma endscop\nk = 3;\nreturn k;\n}}\n"
     assert list(scop(text).statements)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "int s = i - 1; if (s < 0) s = 0; else if (s >= n) s = n - 1; b[i] = a[s];",
+        "int s = i - 1; s = s < 0 ? 0 : s >= n ? n - 1 : s; b[i] = a[s];",
+        "int s; if (i == 0) { s = 1; s -= 1; } else if (i == n) s = 0; else s = i - 1; b[i] = a[s];",
+        "int s = i - 1; if (s < 0) { s = -s; if (s == 1) s = 0; } b[i] = a[s];",
+        "int s = abs(i - 1); if (i == 0) s = 0; b[i] = a[s];",
+        "int s = i - 1; s = abs(s); if (i == 0) s -= 1; b[i] = a[s];",
+    ],
+)
+def test_branches_of_branches_are_followed(body: str, scop: Modeller) -> None:
+    test_they_are_followed(body, CLAMP, scop)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "int s; if (i == 0) s = 0; else if (i == 1) s = 1; b[i] = a[s];",  # it may have no value
+        "int s = i - 1; if (s < 0) s = 0; else q = 2; b[i] = a[s];",  # something else is done
+        "int s = i - 1; if (s < 0) s = 0; else if (d[i]) s = 1; b[i] = a[s];",
+        "unsigned s = i; s = abs((long)s - 1); b[i] = a[s];",  # another type
+    ],
+)
+def test_branches_of_branches_that_are_not(body: str, scop: Modeller) -> None:
+    assert not is_exact(scop(program(body)))

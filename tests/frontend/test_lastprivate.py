@@ -6,13 +6,18 @@ import pytest
 
 from polyc.model.scop import Scop
 
-from .conftest import Modeller
+from .conftest import Reader
 
 HEAD = "int n, int m, double a[64][64], double b[64][64], double *restrict w, double *restrict t"
 
 
 def region(body: str, head: str = HEAD) -> str:
     return f"double kept, out[64];\nvoid f({head}) {{\n#pragma scop\n{body}\n#pragma endscop\n}}\n"
+
+
+def modelled(read_text: Reader, text: str) -> Scop:
+    (found,) = read_text(text).regions
+    return found.scop
 
 
 def own(found: Scop) -> set[str]:
@@ -43,8 +48,8 @@ FILLED = "for (int j = 0; j < m; j++) w[j] = a[i][j]; for (int j = 0; j < m; j++
         ),
     ],
 )
-def test_each_iteration_has_its_own(body: str, names: set[str], scop: Modeller) -> None:
-    found = scop(region(body))
+def test_each_iteration_has_its_own(body: str, names: set[str], read_text: Reader) -> None:
+    found = modelled(read_text, region(body))
     assert own(found) == names
     assert found.whole is not None
     assert not names & found.live_out
@@ -65,14 +70,14 @@ def test_each_iteration_has_its_own(body: str, names: set[str], scop: Modeller) 
         "for (int i = 1; i < n; i++) { w[0] = b[i - 1][0]; b[i][0] = w[0] * 2; }",  # its iterations wait anyway
     ],
 )
-def test_where_none_has(body: str, scop: Modeller) -> None:
-    found = scop(region(body))
+def test_where_none_has(body: str, read_text: Reader) -> None:
+    found = modelled(read_text, region(body))
     assert found.whole is None
     assert not own(found)
 
 
-def test_the_last_iteration_has_the_variable_itself(scop: Modeller) -> None:
-    found = scop(region(f"for (int i = 2; i < n; i++) {{ {FILLED} }}"))
+def test_the_last_iteration_has_the_variable_itself(read_text: Reader) -> None:
+    found = modelled(read_text, region(f"for (int i = 2; i < n; i++) {{ {FILLED} }}"))
     writes = {s.name: s for s in found.statements.values() if any(a.array == "w" for a in s.accesses)}
     assert len(found.statements) == 4
     assert len(writes) == 2

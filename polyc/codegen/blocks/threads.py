@@ -12,21 +12,26 @@ rewrite:  #pragma omp parallel for if (n > 24000)
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import reduce
 
 from polyc.analysis.expressions.promoted import EXTREMA, WHOLE
 from polyc.analysis.loop_facts import is_as_written
-from polyc.codegen.text.macros import SEVERAL, THREADS
+from polyc.codegen.text.macros import MANY, SEVERAL, THREADS
 from polyc.model import ctree as c
 from polyc.model.program import Buffer, Program
 from polyc.model.scop import Array
-from polyc.model.tree import Band, Role, walk
-from polyc.poly import constant_of
+from polyc.model.tree import Band, Member, Node, Role, walk
+from polyc.poly import constant_of, names
 from polyc.records import replace
 
 Body = tuple[c.Stmt, ...]
 PART = 16
 """Of the work that pays for threads, what pays for the beginning and the end of other loops than were written."""
+
+
+NARROW = 512
+"""Bytes of a row: taken from each row by itself, fewer of them come at half the speed of the whole row."""
 
 
 def asked_of_threads(program: Program, body: Body) -> tuple[Body, list[c.Expr]]:
@@ -53,6 +58,8 @@ def asked_of_threads(program: Program, body: Body) -> tuple[Body, list[c.Expr]]:
     asked_anyway = program.scop.search is not None  # how many threads a search needs (`ranges.py`)
     if started and not (in_vectors or asked_anyway or helped) and _is_for_threads(program) and is_as_written(program):
         enough.append(c.Call(SEVERAL, ()))
+    elif started and not asked_anyway and _is_narrow(program):
+        enough.append(c.Call(MANY, ()))
     return body, enough
 
 
@@ -137,6 +144,34 @@ def _is_for_threads(program: Program) -> bool:
     return not any(
         m.role is not Role.LOOP or m.lanes or m.lookups or m.past_caches or m.owned or m.atomics for m in members
     )
+
+
+def _is_narrow(program: Program) -> bool:
+    """Whether tiles take short parts of rows, one row after the other, for the sake of threads: each thread fetches
+    what lies apart, at half the speed of whole rows, so that two of them gain nothing."""
+    tiles = [
+        (node, m) for node in _bands(program.tree.child) for m in node.members if m.role is Role.TILE and m.parallel
+    ]
+    return bool(tiles) and all(len(band.members) == 1 and _takes_parts(band, tile, program) for band, tile in tiles)
+
+
+def _takes_parts(band: Band, tile: Member, program: Program) -> bool:
+    """Whether all vector loops below go along the tile, and sequential ones stand around some of them."""
+    below = list(_bands(band.child))
+    innermost = [node.members[-1] for node in below if not any(_bands(node.child))]
+    rows = [m for node in below for m in node.members if not (m.name == tile.name and m.vector)]
+    arrays = (
+        program.scop.arrays[a.array]
+        for name in names(tile.schedule.domain())
+        for a in program.statements[name].accesses
+    )
+    width = tile.size * max((array.element.size_bytes for array in arrays if array.rank), default=0)
+    along = all(m.name == tile.name and m.vector for m in innermost)
+    return along and bool(rows) and all(m.role is not Role.REGISTER for m in rows) and width < NARROW
+
+
+def _bands(node: Node) -> Iterator[Band]:
+    return (inner for inner in walk(node) if isinstance(inner, Band))
 
 
 def _is_whole(buffer: Buffer, array: Array) -> bool:

@@ -4,18 +4,26 @@ They become what the model follows, a variable of a block with one value:
 
 rewrite:  int k = e; if (k < 0) k += n;     ->  int k = e < 0 ? e + n : e;
           int k; if (c) k = e; else k = f;  ->  int k = c ? e : f;
+          int k = e; if (k < 0) k = -k; else if (k >= n) k = g;  ->  int k = e < 0 ? -e : e >= n ? g : e;
+          int k = e; k = abs(k);            ->  int k = e < 0 ? -e : e;
 requires: whole numbers without side effects and without loads
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from polyc.analysis.expressions.constants import literal_value
 from polyc.analysis.expressions.facts import mentions, writes
+from polyc.frontend.c.ctype import INT, basic
 from polyc.frontend.c.symbols import Scope
 from polyc.frontend.idioms.helpers import converted, is_arithmetic, type_of
 from polyc.model import ctree as c
-from polyc.records import replace
+from polyc.model.scop import CType
+from polyc.records import dataclass, replace
 
+WHOLE_ABSOLUTE = {"abs": INT, "labs": basic("long", "long")}
+"""C's own functions, with the types of their values."""
 LARGEST = 64
 """Nodes of a value that is put together."""
 
@@ -29,72 +37,130 @@ def with_indices(body: c.Block, scope: Scope) -> c.Block:
         parts: list[c.Stmt] = []
         for item in node.body:
             item = c.rewrite(item, visit)
-            if not (isinstance(item, c.If) and into_declaration(item, parts, scope)):
+            if not into_declaration(item, parts, scope):
                 parts.append(item)
         return replace(node, body=tuple(parts))
 
     return c.rewrite(body, visit)
 
 
-def into_declaration(item: c.If, before: list[c.Stmt], scope: Scope) -> bool:
-    """Put a branch that assigns one variable into its declaration, if there is one before it that it can join."""
-    then, other = single(item.then), single(item.otherwise)
-    if then is None or (item.otherwise is not None and (other is None or other[0] != then[0])):
+def into_declaration(item: c.Stmt, before: list[c.Stmt], scope: Scope) -> bool:
+    """Put what assigns one variable into its declaration, if there is one before it that it can join."""
+    keys = set(assigned(item))
+    key = next(iter(keys), None)
+    if key is None or len(keys) != 1 or not (isinstance(item, c.If) or is_choice(item)):
         return False
-    key = then[0]
     place = next((n for n, one in enumerate(before) if isinstance(one, c.Decl) and one.name == key), None)
     symbol = scope.symbols.get(key)
     if place is None or symbol is None or not symbol.is_integer or symbol.volatile or symbol.constant:
         return False
     declaration = before[place]
     assert isinstance(declaration, c.Decl)
-    exprs = [item.condition, then[1], *([] if other is None else [other[1]])]
+    exprs = expressions(item)
     used = {name for expr in exprs for name in mentions(expr)}
     between = before[place + 1 :]
     changed = {name for one in between for name in writes(one) | ({one.name} if isinstance(one, c.Decl) else set())}
-    if (
-        used & changed
-        or any(key in mentions(one) for one in between)
-        or not all(is_plain(expr, scope) for expr in exprs)
-    ):
+    start, element = declaration.init, symbol.shape.element
+    if used & changed or any(key in mentions(one) for one in between) or not is_arithmetic(element, scope.types):
+        return False
+    if not all(is_plain(expr, scope) for expr in (*exprs, *([] if start is None else [start]))):
         return False
     if between and any(isinstance(part, c.Binary) and part.op in "/%" for expr in exprs for part in c.walk(expr)):
         return False  # it could stop the program where what stands between ends it first
-    start = declaration.init
-    if start is None and (other is None or key in used):
-        return False
-    if start is not None and not is_plain(start, scope):
-        return False
-    element = symbol.shape.element
-    if not is_arithmetic(element, scope.types):
-        return False
     old = None if start is None else converted(start, element, type_of(start, scope))
-
-    def now(expr: c.Expr) -> c.Expr:
-        return c.rewrite(expr, lambda node: old if isinstance(node, c.Name) and node.name == key else None)
-
-    def stored(expr: c.Expr) -> c.Expr:
-        return converted(now(expr), element, type_of(now(expr), scope))
-
-    otherwise = old if other is None else stored(other[1])
-    assert otherwise is not None
-    value = c.Ternary(now(item.condition), stored(then[1]), otherwise, item.span)
-    if sum(1 for _ in c.walk(value)) > LARGEST:
+    value = _Value(key, element, scope).after(item, old)
+    if value is None or sum(1 for _ in c.walk(value)) > LARGEST:
         return False
     before[place] = replace(declaration, init=value)
     return True
 
 
-def single(node: c.Stmt | None) -> tuple[str, c.Expr] | None:
-    """The variable that a branch assigns, and its value, if it does no more than that."""
-    if isinstance(node, c.Block) and len(node.body) == 1:
-        node = node.body[0]
+def is_choice(node: c.Stmt) -> bool:
+    """Whether a statement assigns one of several values."""
+    return isinstance(node, c.ExprStmt) and any(
+        isinstance(part, c.Ternary) or is_absolute(part) for part in c.walk(node.expr)
+    )
+
+
+def is_absolute(node: c.Node) -> bool:
+    return isinstance(node, c.Call) and node.function in WHOLE_ABSOLUTE and len(node.arguments) == 1
+
+
+def assigned(node: c.Stmt | None) -> Iterator[str | None]:
+    """The variables that branches assign; None for whatever else they do."""
     match node:
-        case c.ExprStmt(expr=c.Assign(op="=", target=c.Name(name=name), value=value)):
-            return name, value
-        case c.ExprStmt(expr=c.Assign(op="+=" | "-=" as op, target=c.Name(name=name) as target, value=value)):
-            return name, c.Binary(op[0], target, value, value.span)
-    return None
+        case None | c.Empty():
+            pass
+        case c.Block(body=body):
+            for item in body:
+                yield from assigned(item)
+        case c.If(then=then, otherwise=otherwise):
+            yield from assigned(then)
+            yield from assigned(otherwise)
+        case c.ExprStmt(expr=c.Assign(op="=" | "+=" | "-=", target=c.Name(name=name))):
+            yield name
+        case _:
+            yield None
+
+
+def expressions(node: c.Stmt | None) -> list[c.Expr]:
+    """The conditions and values of what `assigned` looks at."""
+    match node:
+        case c.Block(body=body):
+            return [expr for item in body for expr in expressions(item)]
+        case c.If(condition=condition, then=then, otherwise=otherwise):
+            return [condition, *expressions(then), *expressions(otherwise)]
+        case c.ExprStmt(expr=c.Assign(value=value)):
+            return [value]
+    return []
+
+
+@dataclass(frozen=True, slots=True)
+class _Value:
+    """The value of a variable, as an expression."""
+
+    key: str
+    element: CType
+    scope: Scope
+
+    def after(self, node: c.Stmt | None, old: c.Expr | None) -> c.Expr | None:
+        """The value behind statements that assign nothing else; None where it is not known, or has none before that
+        they would read. old: the value before them"""
+        match node:
+            case c.Block(body=body):
+                for item in body:
+                    old = self.after(item, old)
+                return old
+            case c.If(condition=condition, then=then, otherwise=otherwise):
+                test, first, second = self.now(condition, old), self.after(then, old), self.after(otherwise, old)
+                whole = test is not None and first is not None and second is not None
+                return c.Ternary(test, first, second, node.span) if whole else None  # type: ignore[arg-type]
+            case c.ExprStmt(expr=c.Assign(op=op, target=target, value=value)):
+                expr = value if op == "=" else c.Binary(op[0], target, value, value.span)
+                found = self.now(expr, old)
+                return None if found is None else converted(found, self.element, type_of(found, self.scope))
+        return old
+
+    def now(self, expr: c.Expr, old: c.Expr | None) -> c.Expr | None:
+        """An expression with the value in the place of the variable."""
+        if old is None:
+            return None if self.key in mentions(expr) else self.plain(expr)
+        return self.plain(
+            c.rewrite(expr, lambda node: old if isinstance(node, c.Name) and node.name == self.key else None)
+        )
+
+    def plain(self, expr: c.Expr) -> c.Expr | None:
+        """The expression with choices in the place of `abs(e)`; None where that has another type than e."""
+
+        def chosen(node: c.Node) -> c.Node | None:
+            if not isinstance(node, c.Call):
+                return None
+            inner = c.rewrite(node.arguments[0], chosen)
+            return c.Ternary(c.Binary("<", inner, c.Literal("0")), c.Unary("-", inner), inner, node.span)
+
+        calls = [node for node in c.walk(expr) if isinstance(node, c.Call)]
+        same = all(type_of(call.arguments[0], self.scope) == WHOLE_ABSOLUTE[call.function] for call in calls)
+        return c.rewrite(expr, chosen) if same else None
 
 
 def is_plain(expr: c.Expr, scope: Scope) -> bool:
@@ -109,6 +175,8 @@ def is_plain(expr: c.Expr, scope: Scope) -> bool:
                 if literal_value(text) is None:
                     return False
             case c.Binary() | c.Ternary() | c.Cast() | c.Unary(op="+" | "-" | "!"):
+                pass
+            case c.Call() if is_absolute(node):
                 pass
             case _:
                 return False

@@ -93,6 +93,9 @@ class Affine:
                 return self.cast(text, inner, env)
             case c.SizeOf(text=text):
                 return self.size_of(text)
+            case c.Call(function="abs", arguments=(inner,)):
+                whole = c.Cast("int", inner)
+                return self.choice(c.Binary("<", whole, c.Literal("0")), c.Unary("-", whole), whole, env)
             case c.Call(function=name, arguments=(condition, inner)) if name == ASSERTED:
                 return self.value(inner, env) if self.asserts(condition, env) else None
         return None

@@ -147,7 +147,8 @@ def _sunk(band: Band, program: Program) -> Node:
     rest = tuple(m for m in band.members if m is not best)
     if loops_below and private_across(band, program):
         # What is kept for an iteration costs nothing where it is: another order has to be better for all that moves.
-        clear = strides[id(best)].far == 0 and all(strides[id(m)].gain < 0 for m in innermost)
+        poor = (strides[id(m)].gain < 0 or strides[id(m)].far > 0 for m in innermost)
+        clear = strides[id(best)].far == 0 and all(poor)
         if not clear or _parts_values(below, program, rest):
             return band
     return replace(band, members=rest, child=below) if rest else below

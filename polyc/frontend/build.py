@@ -41,14 +41,6 @@ def grounded_map(relation: isl.Map, dims: tuple[str, ...], name: str) -> isl.Map
     return relation.set_tuple_name(_IN, name)
 
 
-def lifted_set(domain: isl.Set, dims: tuple[str, ...]) -> isl.Set:
-    """`[n] -> { S[i] : … }` as `[n, i] -> { [] : … }`."""
-    for key in dims:
-        place = domain.dim(_PARAM)
-        domain = domain.move_dims(_PARAM, place, _SET, 0, 1).set_dim_name(_PARAM, place, key)
-    return domain.reset_tuple_id()
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Placed:
     """A draft with its name and its place in the original order."""

@@ -6,11 +6,14 @@ from collections.abc import Iterator
 from functools import reduce
 from typing import TypeAlias
 
-from polyc.analysis.expressions.facts import constant
+import islpy as isl
+
+from polyc.analysis.expressions.facts import constant, has_jump
 from polyc.analysis.expressions.straight import changes_nothing
 from polyc.errors import Span
+from polyc.frontend.c.convert import ends_with, without_jump
 from polyc.frontend.c.functions import ENDS
-from polyc.frontend.c.state import Env, Region, number
+from polyc.frontend.c.state import EVERYTHING, Env, Region, along, lifted_set, number
 from polyc.frontend.reaching import note_reads
 from polyc.frontend.sets.accesses import READ, WRITE, Collector, Raw
 from polyc.frontend.sets.affine import Affine
@@ -22,6 +25,10 @@ from polyc.model import ctree as c
 from polyc.model.scop import Storage
 from polyc.poly import has_remainders
 from polyc.records import dataclass, field, replace
+
+
+MOST_PIECES = 4
+"""Of the iterations of a loop that a `break` ends: with more, questions about them take long."""
 
 
 def _terms(condition: c.Expr) -> list[c.Expr]:
@@ -106,24 +113,66 @@ class Extractor:
         return [], env
 
     def for_loop(self, node: c.For, env: Env) -> list[Item]:
-        before = self.region.assumed
+        before, whole = self.region.assumed, node
+        if has_jump(node.body):
+            node = replace(node, body=without_jump(node.body, "break"))
         try:
             loop = analyse(self.region, node, env)
+            inside = replace(env, domain=loop.domain.coalesce(), dims=(*env.dims, loop.head.key))
+            if node is not whole:
+                inside = self.until_break(whole, loop, inside)
         except NotAffine as reason:
             self.region.assumed = before
             span = (reason.node.span if reason.node is not None else None) or node.span
             self.region.note(reason.code, f"{reason}: it is kept whole as one statement", span)
-            return self.opaque(node, env)
+            return self.opaque(whole, env)
         self.region.overflows[node.span] = lambda: overflowing(self.region, node, loop, env)
         note_reads(self.region, loop.head.start, env)
         if node.condition is not None:
             note_reads(self.region, node.condition, env)
         key = loop.head.key
-        inside = replace(env, domain=loop.domain.coalesce(), dims=(*env.dims, key))
         items = tuple(self.statement(node.body, inside)[0])
         found: list[Item] = [LoopItem(key, loop.head.step, items, node.span.line if node.span else 0)] if items else []
         if key in self.needed and not loop.head.declared:
             found.append(self.final_value(node, loop, env))
+        return found
+
+    def until_break(self, node: c.For, loop: Loop, inside: Env) -> Env:
+        """The iterations of a loop down to the first one that a `break` ends. Raises NotAffine.
+
+        math: with B the iterations that come to a `break` if all before them run on: those without a smaller one in B
+        """
+        stops = self.stops(node.body, inside)
+        key = loop.head.key
+        if key in self.needed and not loop.head.declared:
+            raise NotAffine("jump-in-loop", "a break in a loop whose variable is read after it")
+        if stops.is_empty():
+            return inside
+        own = along(stops, key)
+        later = isl.Map.lex_lt if loop.head.step > 0 else isl.Map.lex_gt
+        behind = lifted_set(own.apply(later(own.get_space())), (key,))
+        left = inside.within(behind.complement())
+        if left.domain.n_basic_set() > MOST_PIECES:
+            raise NotAffine("jump-in-loop", "a break that leaves iterations of too many forms")
+        return left
+
+    def stops(self, body: c.Stmt | None, env: Env) -> isl.Set:
+        """B, of what is left of a loop's body. Raises NotAffine."""
+        found = EVERYTHING.complement()
+        items = body.body if isinstance(body, c.Block) else () if body is None else (body,)
+        for position, item in enumerate(items):
+            last = position + 1 == len(items) and has_jump(item)
+            if isinstance(item, c.If) and (last or ends_with(item, "break")):
+                holds = self.affine.condition(item.condition, env)
+                if holds is None:
+                    raise NotAffine("jump-in-loop", "a break whose condition is not affine", item.condition)
+                then, other = env.within(holds), env.within(holds.complement())
+                if ends_with(item, "break"):
+                    found, env = found.union(then.domain), other
+                else:
+                    found = found.union(self.stops(item.then, then)).union(self.stops(item.otherwise, other))
+            elif isinstance(item, c.Decl):
+                env = self.statement(item, env)[1]
         return found
 
     def branch(self, node: c.If, env: Env) -> list[Item]:

@@ -11,8 +11,8 @@ import islpy as isl
 from polyc.analysis.expressions.straight import unconditional
 from polyc.analysis.extents import elements
 from polyc.flow import Accesses, Flow, compute_flow
-from polyc.frontend.build import Placed, drafts, lifted_set, order_map, place, without_empty
-from polyc.frontend.c.state import CTX, EVERYTHING, Region
+from polyc.frontend.build import Placed, drafts, order_map, place, without_empty
+from polyc.frontend.c.state import CTX, EVERYTHING, Region, lifted_set
 from polyc.frontend.extract import Draft, Item
 from polyc.frontend.sets.accesses import READ, WRITE
 from polyc.model.scop import Array

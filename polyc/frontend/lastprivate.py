@@ -10,8 +10,8 @@ import islpy as isl
 from polyc.analysis.dependences import last_writers
 from polyc.errors import Span
 from polyc.flow import Accesses, Flow
-from polyc.frontend.build import Placed, drafts, lifted_set, order_map, place
-from polyc.frontend.c.state import CTX, EVERYTHING, Region
+from polyc.frontend.build import Placed, drafts, order_map, place
+from polyc.frontend.c.state import CTX, EVERYTHING, Region, along, lifted_set
 from polyc.frontend.c.symbols import PRIVATE_BYTES
 from polyc.frontend.extract import Draft, Item, LoopItem
 from polyc.frontend.flow import accesses_of, flow_of
@@ -21,7 +21,7 @@ from polyc.model.scop import Storage
 from polyc.poly import in_name, maps, out_name, project
 from polyc.records import dataclass, replace
 
-_PARAM, _SET = isl.dim_type.param, isl.dim_type.set
+_PARAM = isl.dim_type.param
 LEAST_ITERATIONS = 8
 """Of a loop: with fewer, what the last one takes by itself is a large part."""
 
@@ -240,13 +240,13 @@ def _iterations(draft: Draft, dims: tuple[str, ...]) -> isl.Set:
 
 def _last(runs: isl.Set, key: str, up: bool) -> isl.Set:
     """`[n, p] -> { [] : … }`: the last iterations of the innermost of some loops, for each of those around it."""
-    own = runs.move_dims(_SET, 0, _PARAM, runs.find_dim_by_name(_PARAM, key), 1)
+    own = along(runs, key)
     return lifted_set(own.lexmax() if up else own.lexmin(), (key,)).coalesce()
 
 
 def _few(runs: isl.Set, key: str) -> bool:
     """Whether a loop is known to have few iterations."""
-    own = runs.move_dims(_SET, 0, _PARAM, runs.find_dim_by_name(_PARAM, key), 1)
+    own = along(runs, key)
     own = own.project_out(_PARAM, 0, own.dim(_PARAM))
     low, high = own.dim_min_val(0), own.dim_max_val(0)
     return bool(low.is_int() and high.is_int() and high.sub(low).to_python() < LEAST_ITERATIONS)

@@ -136,3 +136,29 @@ def test_a_loop_that_changes_its_variable(scop: Modeller) -> None:
     assert found.statements["S0"].opaque
     found = scop(loop("for (int j = 0; j < n; j *= 2) y[j] = 0;"))
     assert found.statements["S0"].opaque
+
+
+@pytest.mark.parametrize(
+    ("body", "runs"),
+    [
+        ("if (j > i) break; x[j] = 1;", "0 <= j < n and j <= i"),
+        ("x[j] = 1; if (j > i) break;", "0 <= j < n and j <= i + 1"),
+        ("int k = i - j; if (k < 0) break; x[k] = 1;", "0 <= j < n and j <= i"),
+        ("if (j == 3) break; x[j] = 1;", "0 <= j < n and j < 3"),
+        ("if (j == i) { break; } x[j] = 1;", "0 <= j < n and j < i"),
+        ("if (j == i) continue; if (j == 3) break; x[j] = 1;", "0 <= j < n and j != i and (j < 3 or i = 3)"),
+    ],
+)
+def test_a_break_ends_an_affine_loop(body: str, runs: str, scop: Modeller) -> None:
+    head = "void f(int n, double *x) {\n#pragma scop\nfor (int i = 0; i < n; i++)\n for (int j = 0; j < n; j++) {"
+    found = scop(f"{head} {body} }}\n#pragma endscop\n}}")
+    (only,) = found.statements.values()
+    assert not found.notes
+    assert not only.opaque
+    assert only.domain.is_equal(type(only.domain)(f"[n] -> {{ S0[i, j] : 0 <= i < n and {runs} }}"))
+
+
+def test_a_break_of_a_loop_whose_variable_is_read_later(scop: Modeller) -> None:
+    head = "int f(int n, double *x) { int j;\n#pragma scop\nfor (j = 0; j < n; j++)"
+    found = scop(f"{head} {{ if (j > 3) break; x[j] = 1; }}\n#pragma endscop\nreturn j; }}")
+    assert [note.code for note in found.notes] == ["jump-in-loop"]

@@ -12,7 +12,7 @@ from polyc.frontend.c.liveness import jumped_to
 from polyc.frontend.text.trees import walk
 from polyc.model import ctree as c
 from polyc.model.scop import Storage
-from polyc.records import dataclass
+from polyc.records import dataclass, replace
 
 _SPACE = re.compile(r"\s*")
 RETURN = "return"
@@ -161,7 +161,7 @@ class Converter(Expressions):
         step = self.expr(node.next)[0] if node.next is not None else None
         head_end = self.head_end(start)
         self.loops += 1
-        body = without_continue(self.single(node.stmt))
+        body = without_jump(self.single(node.stmt))
         self.loops -= 1
         self.scope.blocks.pop()
         loop = c.For(init, condition, step, body, span=self.statement_span(start, head_end))
@@ -258,26 +258,35 @@ def counted_by(node: c_ast.For, init: c.Expr) -> bool:
     return isinstance(target, c.Name) and isinstance(asked, c_ast.ID) and asked.name == target.name
 
 
-def without_continue(body: c.Stmt) -> c.Stmt:
+def without_jump(body: c.Stmt, kind: str = "continue") -> c.Stmt:
     """A loop's body without `continue`, where a branch ends with it.
 
     rewrite:  if (e) { a; continue; } s;  ->  if (e) { a; } else { s; }
+    kind:     `break` for a loop whose head has no iterations behind one that comes to it
     """
-    items = body.body if isinstance(body, c.Block) else ()
+    items = body.body if isinstance(body, c.Block) else (body,)
     for position, item in enumerate(items):
-        if not isinstance(item, c.If) or item.otherwise is not None:
+        if not ends_with(item, kind):
             continue
+        assert isinstance(item, c.If)
         then = item.then.body if isinstance(item.then, c.Block) else (item.then,)
-        if not then or not _is_continue(then[-1]):
-            continue
-        rest = without_continue(c.Block(items[position + 1 :]))
+        rest = without_jump(c.Block(items[position + 1 :]), kind)
         if len(then) == 1:
             branch = c.If(c.Unary("!", item.condition, item.condition.span), rest, None, item.span)
         else:
             branch = c.If(item.condition, c.Block(then[:-1]), rest, item.span)
         return c.Block((*items[:position], branch))
+    if items and isinstance(last := items[-1], c.If):  # nothing stands behind its branches
+        inner = without_jump(last.then, kind)
+        other = None if last.otherwise is None else without_jump(last.otherwise, kind)
+        if inner is not last.then or other is not last.otherwise:
+            return c.Block((*items[:-1], replace(last, then=inner, otherwise=other)))
     return body
 
 
-def _is_continue(node: c.Stmt) -> bool:
-    return isinstance(node, c.Jump) and node.kind == "continue"
+def ends_with(item: c.Stmt, kind: str) -> bool:
+    """Whether a statement is a branch that ends with a `continue`, or a `break`."""
+    if not isinstance(item, c.If) or item.otherwise is not None:
+        return False
+    then = item.then.body if isinstance(item.then, c.Block) else (item.then,)
+    return bool(then) and isinstance(then[-1], c.Jump) and then[-1].kind == kind

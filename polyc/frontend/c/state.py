@@ -47,6 +47,21 @@ class FlatShape:
         return len(self.extents) + 1
 
 
+def along(domain: isl.Set, key: str) -> isl.Set:
+    """`[n, i] -> { [] : … }` as `[n] -> { [i] : … }`."""
+    place = domain.find_dim_by_name(isl.dim_type.param, key)
+    return domain.move_dims(isl.dim_type.set, 0, isl.dim_type.param, place, 1)
+
+
+def lifted_set(domain: isl.Set, dims: tuple[str, ...]) -> isl.Set:
+    """`[n] -> { S[i] : … }` as `[n, i] -> { [] : … }`."""
+    for key in dims:
+        place = domain.dim(isl.dim_type.param)
+        domain = domain.move_dims(isl.dim_type.param, place, isl.dim_type.set, 0, 1)
+        domain = domain.set_dim_name(isl.dim_type.param, place, key)
+    return domain.reset_tuple_id()
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Env:
     """Where in the region we are."""

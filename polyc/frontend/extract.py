@@ -26,7 +26,6 @@ from polyc.model.scop import Storage
 from polyc.poly import has_remainders
 from polyc.records import dataclass, field, replace
 
-
 MOST_PIECES = 4
 """Of the iterations of a loop that a `break` ends: with more, questions about them take long."""
 

@@ -68,9 +68,10 @@ def inside_rows(placed: list[Placed], arrays: Iterable[Array]) -> isl.Set:
     return found.coalesce()
 
 
-def length_of(array: str, placed: list[Placed], known: isl.Set) -> isl.PwAff | None:
-    """`[n] -> { [(x)] }`: one more than the last element of a row that is accessed, wherever there is one; None where
-    that is not one of the ends of loops, where the first may be before the begin of the row, and where data decide."""
+def length_of(array: str, placed: list[Placed], known: isl.Set) -> tuple[isl.PwAff, isl.Set] | None:
+    """`[n] -> { [(x)] }`: one more than the last element of a row that is accessed, and the sizes for which it is that:
+    all, or those at which its loops run. None where the last one is not at the end of a loop, where the first one may
+    be before the begin of the row, and where data decide."""
     raws = [(one, raw) for one in placed for raw in one.draft.accesses if raw.array == array]
     if not all(raw.exact for _, raw in raws):
         return None
@@ -80,8 +81,11 @@ def length_of(array: str, placed: list[Placed], known: isl.Set) -> isl.PwAff | N
     last = cells.dim_max(0)
     ends: list[isl.PwAff] = []
     last.foreach_piece(lambda _domain, aff: ends.append(isl.PwAff.from_aff(aff)))
-    covering = (end for end in ends if last.domain().is_subset(end.ge_set(last)))
-    return next((end.add_constant_val(isl.Val.int_from_si(CTX, 1)) for end in covering), None)
+    covered = [(end, last.domain().intersect(end.ge_set(last)).params().coalesce()) for end in ends]
+    whole = [(end, sizes) for end, sizes in covered if last.domain().params().is_subset(sizes)]
+    grows = [(end, sizes) for end, sizes in covered if not end.is_cst() and sizes.n_basic_set() == 1]
+    found = next(iter(whole or grows), None)
+    return None if found is None else (found[0].add_constant_val(isl.Val.int_from_si(CTX, 1)), found[1])
 
 
 def is_made_again(array: str, placed: list[Placed]) -> bool:

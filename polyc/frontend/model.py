@@ -12,6 +12,7 @@ import islpy as isl
 from pycparser import c_ast
 
 from polyc.analysis.expressions.facts import assigned_scalars, lvalues, reads, writes
+from polyc.analysis.expressions.magnitudes import is_number
 from polyc.errors import Diagnostic, Severity, Span, UserError
 from polyc.frontend.build import Placed, build_tree, drafts, finish, place
 from polyc.frontend.c.callers import Callers
@@ -44,6 +45,7 @@ from polyc.frontend.idioms.indices import with_indices
 from polyc.frontend.idioms.named import named_values, with_known_steps
 from polyc.frontend.idioms.pointers import TooMany, aliases
 from polyc.frontend.idioms.rows import Rows
+from polyc.frontend.idioms.structs import with_first_values
 from polyc.frontend.idioms.transfers import moved, with_transfers
 from polyc.frontend.idioms.turns import with_turns
 from polyc.frontend.idioms.walks import followed_values, walked, with_values
@@ -217,7 +219,7 @@ class Modeller:
 
         written_by_user, flips = with_flips(written_by_user, scope, self.is_own, constant_before)
         written_by_user, steps = with_known_steps(written_by_user, scope, constant_before)
-        written_by_user = with_turns(written_by_user, scope, self.is_own)
+        written_by_user = with_first_values(with_turns(written_by_user, scope, self.is_own), scope)
         follow = partial(
             with_values, scope=scope, is_own=self.is_own, stays=stays, effects=self.effects.of, before=constant_before
         )
@@ -264,6 +266,9 @@ class Modeller:
                 scop = replace(scop, inspection=self.inspection(region, converter, questions, scop))
             scop = replace(scop, exchanges=turned, moved=exchanges.moved, walked=walked(followed, split, scope))
             scop = replace(scop, supposed=tuple(supposed), in_place=self.in_place(scop))
+            symbols = {key: scope.symbols[key] for key in scop.arrays}
+            numbers = (key for key, symbol in symbols.items() if self.is_number_before(symbol, before, converter))
+            scop = replace(scop, numbers=frozenset(numbers))
             scop = special(scop, region, values)
             return replace(scop, tile=self.asked_tile(), wishes=self.wishes(scop, body, asked))
 
@@ -276,6 +281,14 @@ class Modeller:
         except OverBudget:
             return scop
         return scop if parted is statements else replace(put_together(parted), whole=scop)
+
+    def is_number_before(self, symbol: Symbol, before: Path, converter: Converter) -> bool:
+        """Whether a local floating-point variable is a constant before the region that is a magnitude."""
+        own = symbol.storage is Storage.LOCAL and symbol.shape.element.kind == "float" and not symbol.rank
+        if not own or symbol.static or symbol.c_name in self.taken:
+            return False
+        value = given_before(symbol.c_name, before, self.parsed.function)
+        return value is not None and is_number(replace(converter, problems=[]).expr(value)[0])
 
     def in_place(self, scop: Scop) -> tuple[tuple[int, int], ...]:
         """The lines of functions of which loops stand in the region."""

@@ -60,12 +60,12 @@ def private_memory(
     lengths = {key: length_of(key, placed, context.intersect(assumed)) for key in sorted(names & long)}
     known = {key: length for key, length in lengths.items() if length is not None}
     rows = Rows({key: arrays[key] for key in known}, assumed.params()) if known else None
-    for key, length in known.items():
+    for key, (length, sizes) in known.items():
         most = isl.Val.int_from_si(CTX, LONG_BYTES // len(lengths) // arrays[key].element.size_bytes)
         held = length.le_set(isl.PwAff.val_on_domain(length.domain(), most))
         held = held.intersect(length.gt_set(isl.PwAff.val_on_domain(length.domain(), isl.Val.zero(CTX))))
-        assumed = assumed.intersect_params(held)
-    arrays = arrays | {key: replace(arrays[key], extents=(length,)) for key, length in known.items()}
+        assumed = assumed.intersect_params(held).intersect_params(sizes)
+    arrays = arrays | {key: replace(arrays[key], extents=(length,)) for key, (length, _) in known.items()}
     declared = [arrays[key] for key in arrays if arrays[key].rank and _is_declared(region, key)]
     bounds = inside_rows(placed, declared).intersect(context.params())
     return Private(names - (lengths.keys() - known.keys()), live, arrays, context, assumed, bounds, rows)

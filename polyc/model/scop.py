@@ -395,6 +395,8 @@ class Scop:
     """Multiples of other sizes that stand in no set of the model. That they are so has to hold too."""
     apart: tuple[Apart, ...] = ()
     """Of a region that nobody marked: what has to be apart and is not known to be."""
+    numbers: frozenset[str] = frozenset()
+    """Scalars that are a constant above zero, or +0.0, before the region."""
     unmarked: bool = False
     """Whether polyc found it by itself."""
     search: Search | None = None

@@ -13,6 +13,8 @@ from polyc.runtime.check import check
 from tests.differential.toolbox import ROUNDING, WARNINGS, assert_verified, compiled_file, run
 from tests.programs import region_of
 
+from .conftest import Modeller
+
 TYPES = """struct inner { long n; };
 struct size { int a, w, h; struct inner in; };
 """
@@ -73,3 +75,12 @@ def test_what_is_printed_runs_as_often(bound: str, tmp_path: Path) -> None:
         run("gcc", *flags, tmp_path / f"{part}.c", tmp_path / "main.c", "-o", tmp_path / part)
         outputs.append(run(tmp_path / part))
     assert outputs[0] == outputs[1]
+
+
+@pytest.mark.parametrize("body", ["v.x = a[i]; v.y = 2; b[i] = v.x * v.y;", "v.x = a[i]; v.y = v.x; p[i] = v;"])
+def test_a_struct_that_an_iteration_sets_in_parts_is_its_own(body: str, scop: Modeller) -> None:
+    head = "typedef struct { double x, y; } pair;\nvoid f(int n, double a[n], double b[n], pair p[n])"
+    found = scop(f"{head} {{\n#pragma scop\nfor (int i = 0; i < n; i++) {{ pair v; {body} }}\n#pragma endscop\n}}")
+    assert "v" in found.privatizable
+    found = scop(f"{head} {{ pair v;\n#pragma scop\nfor (int i = 0; i < n; i++) {{ {body} }}\n#pragma endscop\n}}")
+    assert "v" not in found.privatizable  # from one iteration to the next, as far as anybody can tell

@@ -172,3 +172,16 @@ void f(int n, double a[n][40], double b[n])
 def test_static_arrays_of_the_file(whole: bool, last: str, other: str, own: set[str], scop: Modeller) -> None:
     text = TABLE.format(more="", other=other, last=last)
     assert scop(text, detect=True, whole=whole).privatizable == own
+
+
+def test_a_row_from_malloc_that_short_loops_do_not_fill(read_text: Reader) -> None:
+    """Its first element is written where no loop runs, too: the guard asks for sizes at which they do."""
+    body = "w[0] = 1; for (int i = 1; i < n; i++) w[i] = w[i - 1] * a[j][i]; for (int i = 0; i < n; i++) b[j][i] = w[i];"
+    text = (
+        "#include <stdlib.h>\nvoid f(int n, int m, double a[m][n], double b[m][n]) {\n"
+        f"double *w = malloc(n * sizeof *w);\n#pragma scop\nfor (int j = 0; j < m; j++) {{ {body} }}\n#pragma endscop\n"
+        "free(w); }\n"
+    )
+    (region,) = read_text(text).regions
+    assert "w" in region.scop.privatizable
+    assert region.scop.assumed.is_subset(type(region.scop.assumed)("[n] -> { : n > 0 }"))

@@ -132,10 +132,85 @@ def test_minima_and_maxima(tmp_path: Path) -> None:
     assert check(region, compile_region(region, Options(reassociate=True)), sizes=(1, 7, 40)) == []
 
 
+def test_the_largest_of_magnitudes_is_the_same_in_any_order(tmp_path: Path) -> None:
+    result = compiled(MAGNITUDES, tmp_path)
+    assert result.verified
+    for clause in ("max: err", "min: near", "max: steep", "max: far", "max: length"):
+        assert re.search(rf"#pragma omp parallel for (if \(.* > \d+\) )?reduction\({clause}\)", result.text), clause
+    region = region_of(MAGNITUDES, tmp_path)
+    assert check(region, compile_region(region, Options(threads="always")), sizes=(1, 7, 40)) == []
+
+
+def test_zeros_with_signs_and_what_is_no_number_keep_their_order(tmp_path: Path) -> None:
+    assert "reduction" not in compiled(NO_MAGNITUDES, tmp_path).text
+
+
+def test_magnitudes_of_rows_in_vectors(tmp_path: Path) -> None:
+    text = MAGNITUDES.replace("fabs(a[i] - c[i])", "fabs(a[i] - c[0])")
+    rows = text.replace("for (int i = 0; i < n; i++) {", "for (int j = 0; j < n; j++) for (int i = 0; i < n; i++) {")
+    assert "#pragma omp simd reduction(max: err)" in compiled(rows, tmp_path).text
+
+
 def test_minima_and_maxima_of_floats_keep_their_order_by_default(tmp_path: Path) -> None:
     clauses = re.findall(r"reduction\((.*)\)", compiled(EXTREMA, tmp_path).text)
     assert sorted(clauses) == ["max: largest", "min: smallest"]
 
+
+MAGNITUDES = """
+#include <math.h>
+double magnitudes(int n, double a[n], float b[n], double c[n], double *out)
+{
+    double err = 0, near = INFINITY, far = 1e-3, length;
+    float steep = 0.0f;
+#pragma scop
+    length = 0;
+    for (int i = 0; i < n; i++) {
+        double d = fabs(a[i] - c[i]);
+        if (d > err)
+            err = d;
+    }
+    for (int i = 0; i < n; i++)
+        near = fmin(near, a[i] * a[i] + c[i] * c[i]);
+    for (int i = 1; i < n; i++) {
+        float g = b[i] - b[i - 1];
+        steep = fmaxf(steep, g * g);
+    }
+    for (int i = 0; i < n; i++)
+        far = far > sqrt(fabs(a[i]) + 1) ? far : sqrt(fabs(a[i]) + 1);
+    for (int i = 0; i < n; i++)
+        length = fmax(length, (double)fabsf(b[i]));
+#pragma endscop
+    return err + near + steep + far + length;
+}
+"""
+NO_MAGNITUDES = """
+#include <math.h>
+double signs(int n, double a[n], double b[n], double first, double *out)
+{
+    double x = 0, y = a[0], z = first, u = -0.0, v = 0, w = NAN, q = 0;
+#pragma scop
+    for (int i = 0; i < n; i++)
+        x = fmax(x, a[i]);
+    for (int i = 0; i < n; i++)
+        y = fmax(y, fabs(a[i]));
+    for (int i = 0; i < n; i++)
+        z = fmax(z, fabs(a[i]));
+    for (int i = 0; i < n; i++)
+        u = fmax(u, fabs(a[i]));
+    for (int i = 0; i < n; i++)
+        v = fmax(v, a[i] * b[i]);
+    for (int i = 0; i < n; i++)
+        w = fmin(w, fabs(a[i]));
+    for (int i = 0; i < n; i++) {
+        double d = fabs(a[i]);
+        d = d - 1;
+        q = fmax(q, d);
+    }
+#pragma endscop
+    return x + y + z + u + v + w + q;
+}
+"""
+"""Zeros with signs, numbers that may be none, in the values or to begin with."""
 
 COUNTS = """
 int counts(int n, const double *a, const int *b, unsigned *u, long *out)

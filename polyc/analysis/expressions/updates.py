@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from polyc.analysis.expressions.magnitudes import keeps_magnitudes
 from polyc.model import ctree as c
-from polyc.model.scop import Array, Statement, Storage
+from polyc.model.scop import Array, Scop, Statement, Storage
 from polyc.poly import constant_of
 
 _UPDATES = {"+": ("+=", "-="), "*": ("*=",), "&": ("&=",), "|": ("|=",), "^": ("^=",), "max": (), "min": ()}
@@ -95,9 +96,12 @@ def _mentions(node: c.Node, array: str) -> bool:
     return any(isinstance(n, c.ArrayRef) and n.array == array for n in c.walk(node))
 
 
-def any_order(operator: str, array: str, arrays: Mapping[str, Array]) -> bool:
-    """Whether whole numbers leave the same bits in any order that they are combined in: they wrap, or one stays."""
-    return arrays[array].element.kind == "int" and operator in _UPDATES
+def any_order(operator: str, array: str, scop: Scop) -> bool:
+    """Whether numbers leave the same bits in any order that they are combined in: whole ones, which wrap, or of which
+    one stays; of others the largest or smallest of magnitudes."""
+    if scop.arrays[array].element.kind == "int":
+        return operator in _UPDATES
+    return keeps_magnitudes(scop, operator, array)
 
 
 def has_parts(array: Array) -> bool:

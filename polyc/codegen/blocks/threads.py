@@ -167,6 +167,8 @@ def _takes_parts(band: Band, tile: Member, program: Program) -> bool:
     )
     width = tile.size * max((array.element.size_bytes for array in arrays if array.rank), default=0)
     along = all(m.name == tile.name and m.vector for m in innermost)
+    written = [program.scop.statements[n].loops for n in names(tile.schedule.domain()) if n in program.scop.statements]
+    along &= all(loops[-1] == tile.name for loops in written)  # so that one thread takes whole rows
     return along and bool(rows) and all(m.role is not Role.REGISTER for m in rows) and width < NARROW
 
 

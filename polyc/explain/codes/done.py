@@ -145,9 +145,9 @@ DONE: dict[str, Code] = {
     "reduction": Code(
         "A loop is a reduction",
         "A loop that carries nothing but a sum, product, minimum or maximum into a scalar runs in parallel: of whole "
-        "numbers, and with `--reassociate` of all, also in vectors. For a GPU: into one cell, by all threads of a "
-        "block, or of many.",
-        "Nothing; without `--reassociate` the order of floating-point operations is kept, and such a loop stays "
+        "numbers; also in vectors the largest or smallest of magnitudes (`fabs(x)`, `x * x`), and with "
+        "`--reassociate` of all. For a GPU: into one cell, by all threads of a block, or of many.",
+        "Nothing; without `--reassociate` the order of other floating-point operations is kept, and such a loop stays "
         "sequential.",
         "gpu.md#reductions",
     ),

@@ -76,9 +76,9 @@ LEFT: dict[str, Code] = {
     "not-parallel": Code(
         "No loop of a nest is parallel",
         "Each loop of the nest's outer band carries a dependence: its iterations have to stay in their order.",
-        "Look at the witness. A sum: `--reassociate` lets it run in another order. A temporary that all iterations "
-        "share: declare it inside of the loop. A recurrence: it is your method, and another one may have parallel "
-        "iterations.",
+        "Look at the witness. A sum: `--reassociate` lets it run in another order. A maximum: of absolute values, from "
+        "a constant on, it runs in any order. A temporary that all iterations share: declare it inside of the loop. A "
+        "recurrence: it is your method, and another one may have parallel iterations.",
         dependence=True,
     ),
     "pragma-not-honoured": Code(

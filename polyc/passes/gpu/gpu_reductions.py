@@ -198,7 +198,7 @@ class _Reductions:
 
     def may_reorder(self, operator: str, array: str) -> bool:
         """Whether the operands may be combined in any order."""
-        return self.program.options.reassociate or any_order(operator, array, self.program.scop.arrays)
+        return self.program.options.reassociate or any_order(operator, array, self.program.scop)
 
     def touched(self, array: str, here: isl.UnionSet, written: bool) -> isl.UnionMap:
         pieces = [

@@ -31,7 +31,8 @@ def mark_reductions(program: Program, races: Races) -> Program:
     rewrite:  for i s += A[i]  ->  parallel for reduction(+: s) i  s += A[i]
     tree:     band[-] -> the same with `parallel` or `vector`, and the reductions that it needs
     requires: marks on the coincident loops; `--reassociate`, since the order of additions changes, but for whole
-              numbers in parallel loops: these leave the same bits, and vectors of them are the C compiler's
+              numbers in parallel loops: these leave the same bits, and vectors of them are the C compiler's; and but
+              for the largest or smallest of magnitudes (`magnitudes.py`), in parallel and in vectors
     ensures:  the race check accepts each loop: what it carries is the reduction alone
     """
     tree = program.tree
@@ -65,7 +66,7 @@ def _marked(program: Program, band: Band) -> Band | None:
     reduced: dict[str, str] = {}
     for name in _below(band):
         for array, operator in reductions_of(program.statements[name], program.scop.arrays).items():
-            allowed = program.options.reassociate or any_order(operator, array, program.scop.arrays)
+            allowed = program.options.reassociate or any_order(operator, array, program.scop)
             if allowed and reduced.get(array, operator) == operator:
                 reduced[array] = operator
     if not reduced:
@@ -79,7 +80,8 @@ def _marked(program: Program, band: Band) -> Band | None:
         outer = tuple(m for n in around if n is not band for m in n.members)
         machine, at = load_cpu(program.options.machine), sample_parameters(program)
         changed = started(program, machine, at, outer, replace(member, parallel=True, reductions=reductions))
-    if changed is None and innermost and program.options.reassociate:
+    floats = all(program.scop.arrays[array].element.kind == "float" for array in reduced)
+    if changed is None and innermost and (program.options.reassociate or floats):
         changed = replace(member, vector=True, reductions=reductions)
     if changed is None:
         return None

@@ -192,7 +192,7 @@ def _reduced(program: Program, loop: _Loop, statements: list[str]) -> set[str]:
         and (
             (program.options.reassociate and not loop.member.mapped)  # where a GPU's threads add, any run has its order
             or sums_wrap(operator, array, program.scop.arrays)
-            or (not program.scop.arrays[array].rank and any_order(operator, array, program.scop.arrays))
+            or (not program.scop.arrays[array].rank and any_order(operator, array, program.scop))
         )
         and ((operator, array) in loop.member.atomics or has_parts(program.scop.arrays[array]))
     }

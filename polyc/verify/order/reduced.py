@@ -55,7 +55,7 @@ def parts_of(program: Program, now: Expanded) -> Parts:
         for operator, array in first.reductions:
             if named.count(array) > 1:
                 continue  # each would have parts of its own, and both would be combined
-            if not (program.options.reassociate or any_order(operator, array, program.scop.arrays)):
+            if not (program.options.reassociate or any_order(operator, array, program.scop)):
                 continue
             if _one_cell(array, uses, position, program) and all(
                 only_combines(program.statements[run.statement], operator, array, program.scop.arrays)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from .conftest import Modeller
+from .conftest import Modeller, Reader
 
 ROWS = """void f(int n, double a[n][n], double b[n][n])
 {{
@@ -176,7 +176,9 @@ def test_static_arrays_of_the_file(whole: bool, last: str, other: str, own: set[
 
 def test_a_row_from_malloc_that_short_loops_do_not_fill(read_text: Reader) -> None:
     """Its first element is written where no loop runs, too: the guard asks for sizes at which they do."""
-    body = "w[0] = 1; for (int i = 1; i < n; i++) w[i] = w[i - 1] * a[j][i]; for (int i = 0; i < n; i++) b[j][i] = w[i];"
+    body = (
+        "w[0] = 1; for (int i = 1; i < n; i++) w[i] = w[i - 1] * a[j][i]; for (int i = 0; i < n; i++) b[j][i] = w[i];"
+    )
     text = (
         "#include <stdlib.h>\nvoid f(int n, int m, double a[m][n], double b[m][n]) {\n"
         f"double *w = malloc(n * sizeof *w);\n#pragma scop\nfor (int j = 0; j < m; j++) {{ {body} }}\n#pragma endscop\n"

@@ -176,13 +176,22 @@ def _is_whole(value: c.Expr, arrays: Mapping[str, Array]) -> bool:
     return False
 
 
+def holds_all(element: CType, other: CType) -> bool:
+    """Whether two whole numbers, one of each type, are compared as what they are, and stored as such in the first: the
+    types are one, or the first one is at least an int, and has all values of the other."""
+    if (other.size_bytes, other.signed) == (element.size_bytes, element.signed):
+        return True
+    wider = element.size_bytes >= 4 and element.size_bytes > other.size_bytes
+    return wider and (element.signed or not other.signed)
+
+
 def _has_type(value: c.Expr, element: CType, arrays: Mapping[str, Array]) -> bool:
-    """Whether an expression is an element of this type, or a sum, difference or product of such and of plain numbers,
-    which C computes in that type."""
+    """Whether an expression is an element of this type, or of one whose values this has, or a sum, difference or
+    product of such and of plain numbers."""
     match value:
         case c.ArrayRef(array=array):
             other = arrays[array].element
-            return (other.kind, other.size_bytes, other.signed) == (element.kind, element.size_bytes, element.signed)
+            return other.kind == "int" and holds_all(element, other)
         case c.Literal(text=text) if element.size_bytes >= 4:
             return text.isdigit() and int(text) < 1 << 31
         case c.Binary(op="+" | "-" | "*", left=left, right=right) if element.size_bytes >= 4:

@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from polyc.analysis.expressions.magnitudes import keeps_magnitudes
+from polyc.analysis.expressions.reductions import holds_all
 from polyc.model import ctree as c
-from polyc.model.scop import Array, Scop, Statement, Storage
+from polyc.model.scop import Array, CType, Scop, Statement, Storage
 from polyc.poly import constant_of
 
 _UPDATES = {"+": ("+=", "-="), "*": ("*=",), "&": ("&=",), "|": ("|=",), "^": ("^=",), "max": (), "min": ()}
@@ -131,20 +132,20 @@ def _chooses(choice: c.Ternary, operator: str, target: c.ArrayRef, arrays: Mappi
     element = arrays[target.array].element
     if element.kind == "float":
         return True
-    return _is_of_type(other, (element.size_bytes, element.signed), arrays)
+    return _is_of_type(other, element, arrays)
 
 
-def _is_of_type(value: c.Expr, wanted: tuple[int, bool], arrays: Mapping[str, Array]) -> bool:
+def _is_of_type(value: c.Expr, wanted: CType, arrays: Mapping[str, Array]) -> bool:
     """Whether C computes a value in a type of so many bytes, signed or not: below that of int, only what is read."""
     match value:
         case c.ArrayRef(array=array):
             element = arrays[array].element
-            return element.kind == "int" and (element.size_bytes, element.signed) == wanted
-        case c.Literal(text=text) if wanted[0] >= 4:
+            return element.kind == "int" and holds_all(wanted, element)
+        case c.Literal(text=text) if wanted.size_bytes >= 4:
             return text.isdigit() and int(text) <= 0x7FFFFFFF
-        case c.Binary(op="+" | "-" | "*") if wanted[0] >= 4:
+        case c.Binary(op="+" | "-" | "*") if wanted.size_bytes >= 4:
             return all(_is_of_type(part, wanted, arrays) for part in (value.left, value.right))
-        case c.Ternary(condition=test, then=then, otherwise=otherwise) if wanted[0] >= 4:
+        case c.Ternary(condition=test, then=then, otherwise=otherwise) if wanted.size_bytes >= 4:
             return _only_reads(test) and all(_is_of_type(part, wanted, arrays) for part in (then, otherwise))
         case _:
             return False
@@ -204,7 +205,7 @@ def exact_update(statement: Statement, array: str, arrays: Mapping[str, Array]) 
             operator = update.op[0]
         case _:
             return None
-    if not operator or not _is_of_type(value, (element.size_bytes, element.signed), arrays):
+    if not operator or not _is_of_type(value, element, arrays):
         return None
     own = [n for n in c.walk(update) if isinstance(n, c.ArrayRef) and _is(n, target)]
     if any(_is(n, target) for n in c.walk(value) if isinstance(n, c.ArrayRef)) or not all(n.ref for n in own):

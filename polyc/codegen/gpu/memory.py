@@ -10,7 +10,7 @@ from polyc.codegen.gpu.words import NotMappable, element_type, is_by_value, valu
 from polyc.codegen.loops.exprs import ExprPrinter, build_for, expression
 from polyc.model import ctree as c
 from polyc.model.program import Program
-from polyc.model.scop import Array, Storage
+from polyc.model.scop import Array, Parameter, Storage
 from polyc.nests.samples import sample_parameters
 from polyc.poly import maps, out_name
 from polyc.records import dataclass, replace
@@ -52,8 +52,7 @@ def device_arrays(program: Program) -> dict[str, DeviceArray]:
     """Every array of the region, by its key. Raises NotMappable."""
     scop = program.scop
     names = [a.printed_name for a in scop.arrays.values()]
-    sizes_read = [p.expr.name for p in scop.parameters if isinstance(p.expr, c.Name)]
-    for place in (*names, *sizes_read):
+    for place in names:
         if not place.isidentifier():
             raise NotMappable(f"'{place}' is no variable: copy it to one before the region")
     parameters = {p.name for p in scop.parameters}
@@ -99,6 +98,26 @@ def device_arrays(program: Program) -> dict[str, DeviceArray]:
             strides,
         )
     return found
+
+
+def with_named_sizes(program: Program) -> Program:
+    """The program with a name for each size that is an expression, as `n * m` and `p->n`: what runs the kernels is
+    given its value."""
+    scop = program.scop
+    taken = {array.printed_name for array in scop.arrays.values()}
+
+    def named(parameter: Parameter) -> Parameter:
+        expr = parameter.expr
+        if isinstance(expr, c.Name) and expr.name.isidentifier():
+            return parameter
+        if not parameter.name.isidentifier() or parameter.name in taken:
+            raise NotMappable(
+                f"one of its sizes, {parameter.name}, has no name: copy it to a variable before the region"
+            )
+        return replace(parameter, expr=c.Name(parameter.name))
+
+    parameters = tuple(map(named, scop.parameters))
+    return replace(program, scop=replace(scop, parameters=parameters)) if parameters != scop.parameters else program
 
 
 def linear(first: c.Expr, rest: tuple[c.Expr, ...], sizes: tuple[c.Expr, ...], strides: tuple[c.Expr, ...]) -> c.Expr:

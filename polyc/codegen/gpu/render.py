@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from math import prod
 from pathlib import Path
 
@@ -45,8 +46,8 @@ class RenderedKernels:
     """Of each of `device`."""
 
 
-def render_kernels(program: Program, region: Region, stem: str) -> RenderedKernels:
-    """The device text of a mapped program. Raises NotMappable."""
+def render_kernels(program: Program, given: Mapping[str, c.Expr], region: Region, stem: str) -> RenderedKernels:
+    """The device text of a mapped program. Raises NotMappable. given: the values of its sizes, by their names"""
     scop, dialect = program.scop, DIALECTS[program.options.target]
     arrays = device_arrays(program)
     made = generate(program)
@@ -79,7 +80,7 @@ def render_kernels(program: Program, region: Region, stem: str) -> RenderedKerne
     texts = tuple(environment().get_template(name).render(parts) for name in TEMPLATES[dialect.name])
     # The first file has the kernels, a second one what runs them.
     origins = (origins_in(texts[0], bodies), *(() for _ in texts[1:]))
-    return RenderedKernels(_call(entry, sizes, values, buffers, program), texts, made.node.to_C_str(), origins)
+    return RenderedKernels(_call(entry, sizes, values, buffers, program, given), texts, made.node.to_C_str(), origins)
 
 
 def _renamed(text: str, names: dict[str, str]) -> str:
@@ -173,10 +174,11 @@ def _call(
     values: tuple[Parameter, ...],
     buffers: tuple[DeviceArray, ...],
     program: Program,
+    given: Mapping[str, c.Expr],
 ) -> tuple[c.Stmt, ...]:
     """`extern void f(int n, const float *A, float *B); f(n, (const float *)A, (float *)B);`"""
     types: list[str] = [p.type for p in (*sizes, *values)]
-    arguments: list[c.Expr] = [c.Name(p.name) for p in (*sizes, *values)]
+    arguments: list[c.Expr] = [given.get(p.name, c.Name(p.name)) for p in (*sizes, *values)]
     for array in buffers:
         if array.scratch:
             continue

@@ -92,8 +92,6 @@ def check_words(scop: Scop) -> None:
     for array in scop.arrays.values():
         _check_array(array)
     for parameter in scop.parameters:
-        if not isinstance(parameter.expr, c.Name):
-            raise NotMappable("one of its sizes is an expression, not a variable")
         words.type(parameter.type.text)
     for statement in scop.statements.values():
         for node in c.walk(statement.body):

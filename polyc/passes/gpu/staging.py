@@ -294,7 +294,8 @@ class _Staging:
         only_read = [one for one in of_step if one[2] is None]
         below = self.with_panels(only_read, walk, below, inside, places)
         part = replace(part, coincident=False, stages=places if only_read else 1)
-        return replace(walk.step, child=Band((*outer, part), False, below))
+        parts = Band((part,), False, below)  # by itself: threads meet in each of its iterations
+        return replace(walk.step, child=Band(tuple(outer), False, parts) if outer else parts)
 
     def with_panels(
         self,

@@ -66,6 +66,9 @@ class FragmentNest(RegisterNest):
     def shallowest(self) -> int:
         return self.depth()
 
+    def first_whole(self) -> int:
+        return 1
+
     def same_tile(self, more: int) -> isl.Map:
         """With the loops of the sum: whole fragments of them."""
         if not more:

@@ -41,6 +41,8 @@ AHEAD_BYTES = 128
 """What a thread may load ahead, an element of each operand a step: more would be spilled."""
 
 
+MOST_INSIDE = 8
+"""How many times as many steps as a panel is deep the loops may have inside of the one that it is cut along."""
 SHALLOWEST = 8
 """Steps of a sum between barriers, at least."""
 
@@ -87,6 +89,8 @@ class RegisterNest:
         """Whether shared memory had no room for a panel."""
         self.in_registers = False
         """Whether a panel goes through registers already."""
+        self.led: tuple[Member, ...] = ()
+        """The summing loops around the one over panels."""
         self.typical = sample_parameters(program)
         self.pair = (contraction.rows, contraction.columns)
         self.blocks = (size.block_m, size.block_n)
@@ -440,6 +444,7 @@ class RegisterNest:
     def sum(self, whole: isl.Set) -> Node:
         """The loop over panels: copies, and the products of what they brought."""
         start, wanted = (self.program, self.made), self.depth()
+        self.led = self.points(self.contraction.chain[: self.first_whole() - 1], whole)
         depths = [wanted >> k for k in range(wanted.bit_length()) if k == 0 or wanted >> k >= self.shallowest()]
         for depth in (*depths, wanted):  # where less deep ones have no room either, as deep as the shape wants
             self.program, self.made = start
@@ -453,11 +458,19 @@ class RegisterNest:
             steps = [copying(one) for one in copies]
             steps.append(Filter(isl.UnionSet.from_set(whole), body))
             body = Mark("allocate", Extension(every, Sequence(tuple(steps))), names=tuple(p.buffer for p in copies))
-        return Band((panel,), False, body)
+        panels = Band((panel,), False, body)
+        return Band(self.led, False, panels) if self.led else panels
+
+    def points(self, members: tuple[Member, ...], whole: isl.Set) -> tuple[Member, ...]:
+        """Loops of the sum over all that the tiles run."""
+        name = self.contraction.statement
+        return tuple(
+            replace(m, schedule=isl.UnionPwAff.from_pw_aff(_on(self.values(name, (m,)), whole))) for m in members
+        )
 
     def filled(self, whole: isl.Set, depth: int) -> tuple[Member, list[Panel]]:
         """The loop over panels of a depth, and what fills them."""
-        first = self.contraction.chain[0]
+        first = self.contraction.chain[self.first_whole() - 1]
         value = isl.PwMultiAff.from_map(self.values(self.contraction.statement, (first,))).get_pw_aff(0)
         step = isl.Val.int_from_si(value.get_ctx(), depth)
         corner = isl.UnionPwAff.from_pw_aff(value.scale_down_val(step).floor().scale_val(step).intersect_domain(whole))
@@ -468,17 +481,15 @@ class RegisterNest:
         """What the threads do with one iteration of the loop over panels."""
         c = self.contraction
         name = c.statement
-        chain = tuple(
-            replace(m, schedule=isl.UnionPwAff.from_pw_aff(_on(self.values(name, (m,)), whole)), role=Role.POINT)
-            for m in c.chain
-        )
+        inner = self.points(c.chain[self.first_whole() - 1 :], whole)
+        chain = tuple(replace(m, role=Role.POINT) for m in inner)
         chain = (*chain[:-1], replace(chain[-1], unroll=self.unrolled(depth) if len(chain) == 1 else 1))
         point = self.values(name, self.band.members)
         return self.threads(whole, point, Band(chain, False, self.registers(whole, point, LEAF)))
 
     def tile_values(self, name: str, panel: Member) -> isl.Map:
-        """`{ S[i] -> [outer, tile, panel] }`."""
-        return self.values(name, (*self.above, panel))
+        """`{ S[i] -> [outer, tile, led, panel] }`."""
+        return self.values(name, (*self.above, *self.led, panel))
 
     def unrolled(self, depth: int) -> int:
         """Steps of the sum to have at once: what they load has to fit into registers beside the results."""
@@ -487,7 +498,7 @@ class RegisterNest:
         return max(1, min(depth, AHEAD_BYTES // in_registers))
 
     def depth(self) -> int:
-        """How many values of the outermost summing loop a panel has."""
+        """How many values a panel has of the summing loop that its loop goes along."""
         inner = self.steps_inside()
         depth = self.size.block_k
         while depth > 1 and depth * inner > 2 * self.size.block_k:
@@ -499,7 +510,15 @@ class RegisterNest:
         return max(1, SHALLOWEST // self.steps_inside())
 
     def first_whole(self) -> int:
-        """The first of the summing loops of which a panel has all values, or as many as are known."""
+        """The first of the summing loops, behind the outermost one, from which on a panel has all values: these have a
+        few iterations, as a window has; the loops before the one in front of it stand around the panels."""
+        chain, name = self.contraction.chain, self.contraction.statement
+        steps = 1
+        for k in range(len(chain) - 1, 0, -1):
+            extent = extent_of(self.program, chain[k], name)
+            if extent is None or steps * extent > MOST_INSIDE * self.size.block_k:
+                return k + 1
+            steps *= extent
         return 1
 
     def steps_inside(self) -> int:
@@ -512,7 +531,7 @@ class RegisterNest:
         statement = self.program.statements[self.contraction.statement]
         found: list[Panel] = []
         there = [b for b in self.program.buffers.values() if b.storage == "tile" and b.key not in self.elsewhere]
-        around = (*self.above, panel)
+        around = (*self.above, *self.led, panel)
         left = STATIC_SHARED_BYTES
         for one in there:
             places = self.size.stages if one.depth == len(around) else 1

@@ -44,7 +44,7 @@ def relocate_temporaries(program: Program) -> Program:
         if rank == 0 and name in program.scop.privatizable:
             for statements in live_ranges(program, name):
                 relocator.visit(name, statements)
-        elif rank and relocator.expands and _may_be_rows(program.scop, name):
+        elif rank and relocator.expands and not program.options.gpu and _may_be_rows(program.scop, name):
             for statements in live_ranges(program, name):
                 relocator.visit_rows(name, statements)
     return relocator.relocated()
@@ -90,8 +90,8 @@ class _Relocator:
 
     @property
     def expands(self) -> bool:
-        """Whether scalars and rows may become arrays; on a GPU each thread has its own of them."""
-        return self.program.options.expand and not self.program.options.gpu
+        """Whether scalars may become arrays, and on a CPU rows; on a GPU each thread has its own of these."""
+        return self.program.options.expand
 
     def visit(self, array: str, names: tuple[str, ...]) -> None:
         """Move one live range, or say why not, where that would make a sum of products of it."""

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import islpy as isl
 
-from polyc.model.scop import Array
+from polyc.model import ctree as c
+from polyc.model.scop import Array, Parameter
+from polyc.poly import affine_of
 
 
 def on_parameters(extent: isl.PwAff) -> isl.PwAff:
@@ -28,3 +32,19 @@ def elements(array: Array, space: isl.Space) -> isl.Set:
         elif position > 0:
             box = box.intersect(index.nonneg_set())
     return box
+
+
+def text_of(parameters: Iterable[Parameter], value: isl.PwAff) -> c.Expr | None:
+    """An affine expression in the parameters as C; None where it has several cases, or divisions."""
+    only = affine_of(value)
+    if only is None or only.dim(isl.dim_type.div):
+        return None
+    constant = only.get_constant_val()
+    found: c.Expr | None = None if constant.is_zero() else c.Literal(str(constant.to_python()))
+    for parameter in parameters:
+        position = only.find_dim_by_name(isl.dim_type.param, parameter.name)
+        if position >= 0 and not (factor := only.get_coefficient_val(isl.dim_type.param, position)).is_zero():
+            number = c.Literal(str(factor.to_python()))
+            term = parameter.expr if factor.is_one() else c.Binary("*", number, parameter.expr)
+            found = term if found is None else c.Binary("+", term, found)
+    return c.Literal("0") if found is None else found

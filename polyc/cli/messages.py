@@ -71,8 +71,8 @@ def decisions(program: Program) -> list[Remark]:
 def findings(run: Run) -> str:
     """What the frontend found in each region, and its notes on what was approximated."""
     lines = [] if run.config is None else [f"{run.config}: options of {run.source.path}"]
-    for region in run.source.regions:
-        scop = region.scop
+    for one in run.compiled:
+        scop = one.initial.scop
         lines.append(f"{scop.span.file}:{scop.span.line}: region in {scop.function}()")
         lines.append("  parameters: " + listed(p.name for p in scop.parameters))
         lines.append("  live-out: " + listed(sorted(scop.live_out)))

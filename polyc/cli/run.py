@@ -134,7 +134,12 @@ def asked_of(region: Region, options: Options, config: Config | None) -> tuple[R
                 parallel=before.parallel and kernel.values.get("parallel", True),
                 sizes=tuple(dict(kernel.values.get("resized", ())).items()),
             )
-    changed = region if wishes == scop.wishes else replace(region, scop=replace(scop, wishes=wishes))
+    if scop.whole is not None:
+        inner, _ = asked_of(replace(region, scop=scop.whole), options, config)
+        scop = scop if inner.scop is scop.whole else replace(scop, whole=inner.scop)
+    changed = (
+        region if scop is region.scop and wishes == scop.wishes else replace(region, scop=replace(scop, wishes=wishes))
+    )
     return changed, options
 
 

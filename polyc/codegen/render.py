@@ -236,6 +236,9 @@ def without_heap(items: tuple[c.Stmt, ...]) -> tuple[tuple[c.Stmt, ...], list[c.
 
     left: list[c.Stmt] = []
     for item in items:
+        if isinstance(item, c.Decl) and item.heap:
+            found.append(item)
+            continue
         before = len(found)
         changed = c.rewrite(item, change)
         opened = len(found) > before and isinstance(changed, c.Block)

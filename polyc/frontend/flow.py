@@ -16,7 +16,7 @@ from polyc.frontend.c.state import CTX, EVERYTHING, Region, lifted_set
 from polyc.frontend.extract import Draft, Item
 from polyc.frontend.sets.accesses import READ, WRITE
 from polyc.model.scop import Array
-from polyc.poly import project, set_name, sets
+from polyc.poly import in_name, maps, out_name, project, set_name, sets
 
 
 def accesses_of(placed: list[Placed], arrays: frozenset[str], *, reads: bool) -> isl.UnionMap:
@@ -81,11 +81,12 @@ def length_of(array: str, placed: list[Placed], known: isl.Set) -> tuple[isl.PwA
     last = cells.dim_max(0)
     ends: list[isl.PwAff] = []
     last.foreach_piece(lambda _domain, aff: ends.append(isl.PwAff.from_aff(aff)))
-    covered = [(end, last.domain().intersect(end.ge_set(last)).params().coalesce()) for end in ends]
-    whole = [(end, sizes) for end, sizes in covered if last.domain().params().is_subset(sizes)]
+    runs = last.domain().params()
+    covered = [(end, end.ge_set(last).params().intersect(runs).coalesce()) for end in ends]
+    whole = [(end, sizes) for end, sizes in covered if runs.is_subset(sizes)]
     grows = [(end, sizes) for end, sizes in covered if not end.is_cst() and sizes.n_basic_set() == 1]
     found = next(iter(whole or grows), None)
-    return None if found is None else (found[0].add_constant_val(isl.Val.int_from_si(CTX, 1)), found[1])
+    return None if found is None else (found[0].add_constant_val(isl.Val.int_from_si(CTX, 1)), found[1].gist(runs))
 
 
 def is_made_again(array: str, placed: list[Placed]) -> bool:
@@ -106,6 +107,28 @@ def is_made_again(array: str, placed: list[Placed]) -> bool:
 
 def flow_of(reads: isl.UnionMap, writes: isl.UnionMap, order: isl.UnionMap) -> Flow:
     return compute_flow(Accesses(reads, writes, isl.UnionMap.empty(reads.get_space())), order)
+
+
+def stays(pairs: isl.UnionMap, inside: set[str], depth: int, outer: bool = False) -> bool:
+    """Whether pairs of instances are of one iteration of the loops down to a depth.
+
+    inside: the statements in these loops
+    outer:  of those pairs that are in these statements, and in one iteration of all of these loops but the innermost
+    """
+    for piece in maps(pairs):
+        if in_name(piece) not in inside or out_name(piece) not in inside:
+            if outer:
+                continue
+            return False
+        left = piece
+        for k in range(depth - 1 if outer else 0):
+            left = left.equate(isl.dim_type.in_, k, isl.dim_type.out, k)
+        same = left
+        for k in range(depth):
+            same = same.equate(isl.dim_type.in_, k, isl.dim_type.out, k)
+        if not left.is_subset(same):
+            return False
+    return True
 
 
 def without_unread(items: list[Item]) -> list[Item]:

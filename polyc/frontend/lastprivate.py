@@ -14,12 +14,12 @@ from polyc.frontend.build import Placed, drafts, order_map, place
 from polyc.frontend.c.state import CTX, EVERYTHING, Region, along, lifted_set
 from polyc.frontend.c.symbols import PRIVATE_BYTES
 from polyc.frontend.extract import Draft, Item, LoopItem
-from polyc.frontend.flow import accesses_of, flow_of
+from polyc.frontend.flow import accesses_of, flow_of, stays
 from polyc.frontend.sets.accesses import READ, WRITE
 from polyc.model import ctree as c
 from polyc.model.scop import Storage
-from polyc.poly import in_name, maps, out_name, project
-from polyc.records import dataclass, replace
+from polyc.poly import project
+from polyc.records import dataclass, field, replace
 
 _PARAM = isl.dim_type.param
 LEAST_ITERATIONS = 8
@@ -93,6 +93,8 @@ class _Search:
     region: Region
     placed: list[Placed]
     live: frozenset[str]
+    known: dict[str, Flow] = field(default_factory=dict)
+    """The flow of each array that was asked for."""
 
     def loops(
         self, items: tuple[Item, ...] | list[Item], candidates: frozenset[str], around: tuple[str, ...] = ()
@@ -181,8 +183,11 @@ class _Search:
         return True
 
     def flow(self, key: str, order: isl.UnionMap) -> Flow:
-        one = frozenset([key])
-        return flow_of(accesses_of(self.placed, one, reads=True), accesses_of(self.placed, one, reads=False), order)
+        if key not in self.known:
+            one = frozenset([key])
+            reads, writes = (accesses_of(self.placed, one, reads=which) for which in (True, False))
+            self.known[key] = flow_of(reads, writes, order)
+        return self.known[key]
 
 
 @dataclass(slots=True, eq=False)
@@ -203,23 +208,7 @@ class _Parts:
         return _union(Placed(p.name, _without(p.draft, self.last), p.order).domain for p in self.inside)
 
     def stays(self, pairs: isl.UnionMap, outer: bool = False) -> bool:
-        """Whether pairs of instances are of one iteration. outer: of those that are in one iteration of what is around
-        the loop."""
-        depth, names = len(self.dims), {p.name for p in self.inside}
-        for piece in maps(pairs):
-            if in_name(piece) not in names or out_name(piece) not in names:
-                if outer:
-                    continue
-                return False
-            left = piece
-            for k in range(depth - 1 if outer else 0):
-                left = left.equate(isl.dim_type.in_, k, isl.dim_type.out, k)
-            same = left
-            for k in range(depth):
-                same = same.equate(isl.dim_type.in_, k, isl.dim_type.out, k)
-            if not left.is_subset(same):
-                return False
-        return True
+        return stays(pairs, {p.name for p in self.inside}, len(self.dims), outer)
 
 
 def _inner(cells: isl.Map) -> isl.Map:

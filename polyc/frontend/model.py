@@ -35,6 +35,7 @@ from polyc.frontend.c.references import place_of
 from polyc.frontend.c.state import CTX, EVERYTHING, Env, Region, number, restore, saved, variable
 from polyc.frontend.c.symbols import Scope, Symbol, scope_before
 from polyc.frontend.extract import Extractor, Item, ends_program
+from polyc.frontend.fission import with_sums_apart
 from polyc.frontend.flow import needed_exits, without_dead, without_unread, written_first
 from polyc.frontend.idioms.bodies import Bodies, with_bodies
 from polyc.frontend.idioms.exchange import Exchanges
@@ -92,6 +93,8 @@ from polyc.model.tree import walk as tree_nodes
 from polyc.poly import OverBudget, budget, coalesced, project, share
 from polyc.records import dataclass, field, replace
 
+PARTS = 4
+"""Parts of the budget, of which finding out what may run apart has one."""
 ROWS = 16
 """The share of the budget, one in so many, that the question takes whether subscripts stay in their rows."""
 WORD = re.compile(r"\w+")
@@ -276,8 +279,9 @@ class Modeller:
         if questions is not None:
             return scop
         try:
-            with budget(CTX, share(self.options.budget, ROWS)):
-                parted = with_last_apart(statements, region, scop.live_out, scop.used_names)
+            with budget(CTX, share(self.options.budget, PARTS)):
+                parted = with_sums_apart(statements, region, scop.used_names)
+                parted = with_last_apart(parted, region, scop.live_out, scop.used_names)
         except OverBudget:
             return scop
         return scop if parted is statements else replace(put_together(parted), whole=scop)
@@ -714,7 +718,10 @@ class Modeller:
         """What statements access, but parameters."""
         keys = {raw.array for p in placed for raw in p.draft.accesses} - parameter_keys(region)
         symbols = region.scope.symbols
-        return {key: make_array(symbols[key], region, converter, self.parsed.function) for key in sorted(keys)}
+        function = self.parsed.function
+        return {
+            key: region.made.get(key) or make_array(symbols[key], region, converter, function) for key in sorted(keys)
+        }
 
     def callees(self) -> tuple[str, ...]:
         """Functions that the region calls and nothing else in the file mentions but their definitions: also those of

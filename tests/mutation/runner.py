@@ -131,10 +131,11 @@ WHERE = {
     "transfers": ("transfers",),
     "turns": ("turns",),
     "lastprivate": ("work_rows",),
+    "fission": ("sums_apart",),
     "choice": ("exchanged", "ways"),
 }
 """Programs that each pass has something to do for."""
-FRONTEND = frozenset({"webs", "choice", "transfers", "turns", "lastprivate"})
+FRONTEND = frozenset({"webs", "choice", "transfers", "turns", "lastprivate", "fission"})
 """Their faults are looked for in regions that are read with them."""
 GPU_STAGES = frozenset(
     {"registers", "tensor-cores", "coalesce", "gpu-reductions", "staging", "gpu-scatters", "mapping", "barriers"}

@@ -273,7 +273,8 @@ class LoopPrinter:
         for array in self.program.scop.arrays.values():
             if array.storage is Storage.REGION and array.printed_name in used:
                 extents = tuple(e for e in array.extents_c if e is not None)
-                found.append(c.Decl(array.element.text, array.printed_name, extents))
+                bounded = all(isinstance(extent, c.Literal) for extent in extents)
+                found.append(c.Decl(array.element.text, array.printed_name, extents, heap=not bounded))
         return [*found, *_mentioned(tuple(found), inside)]
 
     # --- loops and branches --------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from polyc.errors import Diagnostic, Severity, Span
 from polyc.frontend.c.effects import ANYTHING, Effect
 from polyc.frontend.c.symbols import ISL_WORDS, Scope, Symbol
 from polyc.model import ctree as c
-from polyc.model.scop import CType, Parameter, Storage, Tie
+from polyc.model.scop import Array, CType, Parameter, Storage, Tie
 from polyc.poly import project
 from polyc.records import dataclass, field, replace
 
@@ -128,6 +128,8 @@ class Region:
     """Names that calls may write: those, and what they are given."""
     renamed: frozenset[str] = frozenset()
     """Variables that iterations have in the places of others (`lastprivate.py`)."""
+    made: dict[str, Array] = field(default_factory=dict)
+    """Arrays that the region has for values of its iterations (`fission.py`)."""
     parameters: dict[str, Parameter] = field(default_factory=dict)
     ranges: isl.Set = EVERYTHING
     """The values that the types of parameters can hold."""

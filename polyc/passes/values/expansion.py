@@ -8,6 +8,7 @@ from itertools import chain, combinations, count
 import islpy as isl
 
 from polyc.analysis.expressions.elementwise import assigned
+from polyc.analysis.extents import text_of
 from polyc.analysis.order import Run, runs
 from polyc.model import ctree as c
 from polyc.model.program import Program
@@ -119,7 +120,7 @@ class Rows:
         if not all(cells.dim_has_upper_bound(isl.dim_type.set, k) for k in indices_):
             return None
         ends = tuple(cells.dim_max(k).add_constant_val(one) for k in indices_)
-        texts = tuple(text_of(self.scop, end) for end in ends)
+        texts = tuple(text_of(self.scop.parameters, end) for end in ends)
         if any(text is None for text in texts):
             return None
         name = new_name(self.scop, f"{array.c_name}_each", others)
@@ -230,19 +231,6 @@ def new_name(scop: Scop, wish: str, others: Iterable[str]) -> str:
     return next(n for n in chain([wish], (f"{wish}{k}" for k in count(2))) if n not in taken)
 
 
-def text_of(scop: Scop, value: isl.PwAff) -> c.Expr | None:
-    """An affine expression in the parameters as C; None where it has several cases, or divisions."""
-    only = affine_of(value)
-    if only is None or only.dim(isl.dim_type.div):
-        return None
-    found: c.Expr = c.Literal(str(only.get_constant_val().to_python()))
-    for parameter in scop.parameters:
-        position = only.find_dim_by_name(isl.dim_type.param, parameter.name)
-        if position >= 0 and not (factor := only.get_coefficient_val(isl.dim_type.param, position)).is_zero():
-            found = c.Binary("+", c.Binary("*", c.Literal(str(factor.to_python())), parameter.expr), found)
-    return found
-
-
 def _may_reach(statement: Statement, loops: Iterable[int], values: int) -> bool:
     """Whether some loops together may have so many iterations: constant extents with such a product, or one without."""
     product = 1
@@ -277,4 +265,4 @@ def _common(every: list[list[Member]]) -> Iterator[Member]:
         yield members[0]
 
 
-__all__ = ["Rows", "indices", "new_name", "sums_up", "text_of", "updates"]
+__all__ = ["Rows", "indices", "new_name", "sums_up", "updates"]

@@ -8,6 +8,7 @@ import islpy as isl
 
 from polyc.analysis.dependences import compute_dependences
 from polyc.analysis.expressions.elementwise import assigned
+from polyc.analysis.extents import text_of
 from polyc.analysis.order import Run, parting, runs
 from polyc.analysis.witness import finder, first_of, overwriting
 from polyc.model import ctree as c
@@ -16,7 +17,7 @@ from polyc.model.scop import Access, AccessKind, Array, Scop, Statement, Storage
 from polyc.model.tree import Domain, Filter, Member, Sequence, Step, restrict
 from polyc.model.witness import Finder
 from polyc.passes.buffers.promotion import loops_over
-from polyc.passes.values.expansion import Rows, indices, new_name, sums_up, text_of, updates
+from polyc.passes.values.expansion import Rows, indices, new_name, sums_up, updates
 from polyc.poly import in_name, maps, out_name, reaching
 from polyc.records import dataclass, replace
 
@@ -264,7 +265,7 @@ def _made_for(scop: Scop, array: str, reader: Statement, others: tuple[Array, ..
         return None
     name = new_name(scop, f"{scop.arrays[array].c_name}_each", (made.name for made in others))
     ends = tuple(reader.domain.dim_max(k).add_constant_val(isl.Val.one(domain.get_ctx())) for k in loops)
-    texts = tuple(text_of(scop, end) for end in ends)
+    texts = tuple(text_of(scop.parameters, end) for end in ends)
     if any(text is None for text in texts):
         return None
     return Array(name, name, scop.arrays[array].element, ends, texts, Storage.REGION)

@@ -1,4 +1,5 @@
-"""Faults of the front end: which temporaries are taken for private to all iterations but the last one."""
+"""Faults of the front end: which temporaries are taken for private to all iterations but the last one, and what may
+wait for the end of a loop."""
 
 from __future__ import annotations
 
@@ -6,6 +7,7 @@ from typing import Any
 
 import islpy as isl
 
+import polyc.frontend.fission as fission
 import polyc.frontend.lastprivate as lastprivate
 from tests.mutation.install import adding_to, patched
 from tests.mutation.runner import Fault
@@ -26,3 +28,12 @@ def no_final(_original: Any) -> Any:
 add("lastprivate", "values may cross iterations", "", patched(lastprivate._Parts, "stays", always))
 add("lastprivate", "any temporary is private", "", patched(lastprivate._Search, "is_private", always))
 add("lastprivate", "earlier iterations leave no value", "", patched(lastprivate, "last_writers", no_final))
+
+
+def no_kept(_original: Any) -> Any:
+    """No array is read that a later iteration writes."""
+    return lambda *_arguments: True
+
+
+add("fission", "what waits reads what is overwritten", "", patched(fission._Search, "stay_there", no_kept))
+add("fission", "statements wait that do more", "", patched(fission._Search, "may_wait", no_kept))

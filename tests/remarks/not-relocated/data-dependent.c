@@ -1,9 +1,10 @@
 /* polyc compile */
-void product(int n, double A[n][n], double B[n][n], double C[n][n])
+void product(int n, double A[n][n], double B[n][n], double C[n][n], double d[n])
 {
     double w;
 #pragma scop
-    for (int i = 0; i < n; i++)
+    for (int i = 0; i < n; i++) {
+        d[i] = 0.0;
         for (int j = 0; j < n; j++) {
             w = 0.0;
             for (int k = 0; k < n; k++)
@@ -12,5 +13,6 @@ void product(int n, double A[n][n], double B[n][n], double C[n][n])
             if (B[i][j] > 0)
                 C[j][i] = 1.0;
         }
+    }
 #pragma endscop
 }

@@ -1,0 +1,338 @@
+"""Sums over the iterations of a loop whose iterations do more than to add them up: a loop of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import reduce
+from itertools import chain, count
+
+import islpy as isl
+
+from polyc.analysis.expressions.straight import changes_nothing
+from polyc.analysis.extents import text_of
+from polyc.frontend.build import Placed, drafts, order_map, place
+from polyc.frontend.c.ctype import Dim, Shape
+from polyc.frontend.c.state import Env, Region, along, variable
+from polyc.frontend.extract import Draft, Item, LoopItem
+from polyc.frontend.flow import accesses_of, flow_of, stays
+from polyc.frontend.idioms.helpers import is_arithmetic, type_of
+from polyc.frontend.sets.accesses import READ, WRITE, Raw
+from polyc.model import ctree as c
+from polyc.model.scop import AccessKind, Array, CType, Storage
+from polyc.poly import project
+from polyc.records import dataclass, field, replace
+
+_PARAM, _SET = isl.dim_type.param, isl.dim_type.set
+
+
+def with_sums_apart(items: list[Item], region: Region, taken: frozenset[str]) -> list[Item]:
+    """The items with what hands a scalar from one iteration of a loop to the next in a loop of its own, behind the
+    rest of the iterations, where that carries nothing; the same list where there is no such loop.
+
+    rewrite:  for i { s = 0; for j s += x[i][j]; y[i] = f(s); total += s * s; }
+              -> for i { s = 0; for j s += x[i][j]; y[i] = f(s); e[i] = s * s; }  for i total += e[i];
+    math:     with T the scalars that the loop's iterations hand on, A the statements that mention some of T, and R the
+              others: A writes T alone, so that R may run before it; A reads of R what is kept for it, or what no later
+              iteration of R overwrites; its own order stays
+    requires: a loop in R, and no other flow from one iteration to another one
+    source:   loop distribution with scalar expansion (Kennedy and McKinley 1990)
+
+    taken: names that no new array may have
+    """
+    search = _Search(region, place(items))
+    for found in search.nests(items):
+        items = found.applied(items, taken)
+    return items
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Nest:
+    """Loops without anything between them, of which the innermost has statements of both kinds."""
+
+    region: Region
+    loops: tuple[LoopItem, ...]
+    apart: tuple[Item, ...]
+    """A: statements of the innermost loop's body, and loops of it."""
+    carried: frozenset[str]
+    """T."""
+    kept: frozenset[str]
+    """The scalars that R gives a value, and A reads."""
+
+    def applied(self, items: Iterable[Item], taken: frozenset[str]) -> list[Item]:
+        return [
+            new for item in items for new in (self.parted(taken) if item is self.loops[0] else self.inside(item, taken))
+        ]
+
+    def inside(self, item: Item, taken: frozenset[str]) -> list[Item]:
+        if not isinstance(item, LoopItem) or not _is_below(self.loops[0], item):
+            return [item]
+        return [replace(item, items=tuple(self.applied(item.items, taken)))]
+
+    def parted(self, taken: frozenset[str]) -> list[Item]:
+        """The loops of R, and those of A."""
+        first: list[Item] = []
+        second: list[Item] = []
+        names: list[str] = []
+        for item in self.loops[-1].items:
+            if item not in self.apart:
+                first.append(item)
+                continue
+            stores, left, made = self.split(item, taken)
+            first += stores
+            second.append(left)
+            names += made
+        symbols = self.region.scope.symbols
+        carried = ", ".join(f"'{symbols[key].c_name}'" for key in sorted(self.carried))
+        loop = self.region.symbol(self.loops[0].key)
+        each = f"each iteration of {loop.c_name if loop is not None else self.loops[0].key}"
+        where = ", ".join(names)
+        message = f"what {each} has for {carried} is kept in {where}, and goes there in order behind the loop"
+        self.region.note("sum-apart", message, drafts(self.apart)[0].span)
+        return [self.around(first), self.around(second)]
+
+    def around(self, items: list[Item]) -> LoopItem:
+        inner = replace(self.loops[-1], items=tuple(items))
+        return reduce(lambda inside, loop: replace(loop, items=(inside,)), reversed(self.loops[:-1]), inner)
+
+    def split(self, item: Item, taken: frozenset[str]) -> tuple[list[Draft], Item, list[str]]:
+        """What keeps the values that a statement or loop of A needs, in its place; what is left of it, and takes them;
+        and their names."""
+        if isinstance(item, Draft) and (parted := self.part(item, taken)) is not None:
+            return parted
+        stores: list[Draft] = []
+        cells: dict[str, c.ArrayRef] = {}
+        for draft in drafts((item,)):
+            for raw in draft.accesses:
+                if raw.array in self.kept and raw.array not in cells:
+                    element = self.region.scope.symbols[raw.array].shape.element
+                    name, cells[raw.array] = self.array(f"{raw.array}_each", element, taken)
+                    stores.append(self.store(draft, raw, name, cells[raw.array]))
+
+        def change(node: c.Node) -> c.Node | None:
+            if isinstance(node, c.ArrayRef) and node.array in cells:
+                return replace(cells[node.array], ref=node.ref)
+            return None
+
+        def left(draft: Draft) -> Draft:
+            accesses = tuple(
+                replace(self.raw(draft.env, cells[raw.array].array, READ), ref=raw.ref) if raw.array in cells else raw
+                for raw in draft.accesses
+            )
+            return replace(draft, accesses=accesses, body=c.rewrite(draft.body, change))
+
+        def visit(item: Item) -> Item:
+            if isinstance(item, LoopItem):
+                return replace(item, items=tuple(map(visit, item.items)))
+            return left(item)
+
+        return stores, visit(item), [cell.array for cell in cells.values()]
+
+    def store(self, draft: Draft, read: Raw, name: str, cell: c.ArrayRef) -> Draft:
+        """A statement that keeps a scalar, as it is before a statement of A, or the loops around that."""
+        depth = next(k for k, key in enumerate(draft.env.dims) if key == self.loops[-1].key) + 1
+        dims = draft.env.dims[:depth]
+        inner = tuple(key for key in draft.env.variables if key not in dims)
+        env = replace(draft.env, domain=project(draft.env.domain, inner), dims=dims, inner=())
+        body = c.ExprStmt(c.Assign("=", replace(cell, ref="e1"), c.ArrayRef(read.array, (), "e0")), draft.span)
+        accesses = (
+            Raw("e0", read.array, READ, _whole(read.relation).intersect_params(env.domain.params()), True, ()),
+            replace(self.raw(env, name, WRITE), ref="e1"),
+        )
+        return Draft(env, accesses, body, draft.span, False)
+
+    def part(self, draft: Draft, taken: frozenset[str]) -> tuple[list[Draft], Item, list[str]] | None:
+        """The same for a sum of one array's element, where what is added is computed with the rest."""
+        match draft.body:
+            case c.ExprStmt(expr=c.Assign(op="+=" | "-=" | "*=", target=c.ArrayRef(array=own), value=value) as update):
+                pass
+            case _:
+                return None
+        element = _type(self.region, value)
+        alone = isinstance(value, c.ArrayRef) and not value.subscripts
+        if element is None or alone or _mentions(value, own) or draft.opaque:
+            return None
+        name, cell = self.array(f"{own}_part", element, taken)
+        mine = {node.ref for node in c.walk(update.target) if isinstance(node, c.ArrayRef)}
+        others = (raw for raw in draft.accesses if raw.ref not in mine)
+        store = c.ExprStmt(c.Assign("=", cell, value), draft.span)
+        kept = replace(draft, accesses=(*others, self.raw(draft.env, name, WRITE)), body=store)
+        left = tuple(raw for raw in draft.accesses if raw.ref in mine)
+        body = c.ExprStmt(replace(update, value=cell), draft.span)
+        return [kept], replace(draft, accesses=(*left, self.raw(draft.env, name, READ)), body=body), [name]
+
+    @property
+    def dims(self) -> tuple[str, ...]:
+        return tuple(loop.key for loop in self.loops)
+
+    def raw(self, env: Env, array: str, kind: AccessKind) -> Raw:
+        """The access to the element of an iteration."""
+        parts = isl.PwAffList.alloc(env.domain.get_ctx(), len(self.dims))
+        space = isl.Space.alloc(env.domain.get_ctx(), 0, 0, len(self.dims))
+        for key in self.dims:
+            parts, space = parts.add(variable(key)), space.align_params(variable(key).get_space())
+        found = isl.Map.from_multi_pw_aff(isl.MultiPwAff.from_pw_aff_list(space, parts))
+        relation = found.set_tuple_name(isl.dim_type.out, array).intersect_params(env.domain.params())
+        return Raw("e0", array, kind, relation, True, ())
+
+    def array(self, wish: str, element: CType, taken: frozenset[str]) -> tuple[str, c.ArrayRef]:
+        """A new array with an element for each iteration."""
+        symbols = self.region.scope.symbols
+        known = taken | symbols.keys() | {symbol.c_name for symbol in symbols.values()}
+        wish = c.as_word(wish)
+        name = next(n for n in chain([wish], (f"{wish}{k}" for k in count(2))) if n not in known)
+        ends = _ends(self.region, self.loops)
+        assert ends is not None
+        for end in ends:  # the array is there
+            self.region.assumed = self.region.assumed.intersect_params(end.pos_set().params())
+        texts = tuple(text_of(self.region.parameters.values(), end) for end in ends)
+        dims = tuple(Dim(None, False) for _ in ends)
+        old = next(iter(symbols.values()))
+        symbols[name] = replace(
+            old, key=name, c_name=name, shape=Shape(element, dims), storage=Storage.REGION, node=None, static=False,
+            is_loop=False, conflicts=False, fixed=None,
+        )  # fmt: skip
+        self.region.written |= {name}
+        self.region.read |= {name}
+        self.region.made[name] = Array(name, name, element, ends, texts, Storage.REGION)
+        return name, c.ArrayRef(name, tuple(c.Name(key) for key in self.dims), "e0")
+
+
+@dataclass(slots=True, eq=False)
+class _Search:
+    region: Region
+    placed: list[Placed]
+    known: dict[str, isl.UnionMap] = field(default_factory=dict)
+    """The flow of each array that was asked for."""
+
+    def nests(self, items: Iterable[Item], around: tuple[str, ...] = ()) -> Iterator[_Nest]:
+        """Outer loops first."""
+        for item in items:
+            if isinstance(item, LoopItem):
+                found = self.nest(item, around)
+                if found is not None:
+                    yield found
+                else:
+                    yield from self.nests(item.items, (*around, item.key))
+
+    def nest(self, outermost: LoopItem, around: tuple[str, ...]) -> _Nest | None:
+        loops = [outermost]
+        while len(loops[-1].items) == 1 and isinstance(loops[-1].items[0], LoopItem):
+            loops.append(loops[-1].items[0])
+        body = loops[-1].items
+        if len(body) < 2 or all(isinstance(item, Draft) for item in body):
+            return None
+        below = {id(draft) for draft in drafts(body)}
+        inside = [p for p in self.placed if id(p.draft) in below]
+        names, depth = {p.name for p in inside}, len(around) + 1
+        order = order_map(self.placed)
+        symbols = self.region.scope.symbols
+        written = {raw.array for p in inside for raw in p.draft.accesses if raw.kind is not READ}
+        carried = {key for key in written if not stays(self.flow(key, order), names, depth, outer=True)}
+        items = tuple(item for item in body if {raw.array for d in drafts((item,)) for raw in d.accesses} & carried)
+        apart = drafts(items)
+        if not carried or len(items) == len(body) or all(isinstance(item, Draft) for item in body if item not in items):
+            return None
+        if not all(self.may_wait(draft, carried) for draft in apart):
+            return None
+        rest = [p for p in inside if p.draft not in apart]
+        given = {raw.array for p in rest for raw in p.draft.accesses if raw.kind is not READ}
+        read = {raw.array for draft in apart for raw in draft.accesses} - carried
+        kept = frozenset(key for key in read & given if not symbols[key].rank)
+        later = [p for p in inside if p.draft in apart]
+        if not self.stay_there(later, rest, read & given - kept, depth):
+            return None
+        if any(not is_arithmetic(symbols[key].shape.element, self.region.scope.types) for key in kept):
+            return None
+        if _ends(self.region, tuple(loops)) is None or self.hidden & (carried | kept):
+            return None
+        return _Nest(self.region, tuple(loops), items, frozenset(carried), kept)
+
+    @property
+    def hidden(self) -> frozenset[str]:
+        return self.region.exposed | self.region.hidden
+
+    def may_wait(self, draft: Draft, carried: set[str]) -> bool:
+        """Whether a statement writes what is handed on, and does nothing else."""
+        calls = [node for node in c.walk(draft.body) if isinstance(node, c.Call)]
+        plain = all(changes_nothing(call) for call in calls) and not draft.exit_of
+        return plain and all(raw.kind is READ or raw.array in carried for raw in draft.accesses)
+
+    def stay_there(self, later: list[Placed], rest: list[Placed], arrays: set[str], depth: int) -> bool:
+        """Whether what waits reads what no later iteration writes."""
+        if not arrays:
+            return True
+        reads = accesses_of(later, frozenset(arrays), reads=True)
+        writes = reduce(
+            isl.UnionMap.union,
+            (isl.UnionMap.from_map(p.access(raw)) for p in rest for raw in p.draft.accesses
+             if raw.array in arrays and raw.kind is not READ),
+        )  # fmt: skip
+        names = {p.name for p in (*later, *rest)}
+        return stays(reads.apply_range(writes.reverse()), names, depth, outer=True)
+
+    def flow(self, key: str, order: isl.UnionMap) -> isl.UnionMap:
+        if key not in self.known:
+            self.known[key] = self.found(key, order)
+        return self.known[key]
+
+    def found(self, key: str, order: isl.UnionMap) -> isl.UnionMap:
+        one = frozenset([key])
+        writes = accesses_of(self.placed, one, reads=False)
+        partly = [p.access(raw) for p in self.placed for raw in p.draft.accesses if raw.array == key]
+        if any(raw.kind not in (READ, WRITE) for p in self.placed for raw in p.draft.accesses if raw.array == key):
+            # What may be written or not: any two instances that touch one cell.
+            touched = reduce(isl.UnionMap.union, map(isl.UnionMap.from_map, partly))
+            return touched.apply_range(touched.reverse())
+        return flow_of(accesses_of(self.placed, one, reads=True), writes, order).dependence
+
+
+def _ends(region: Region, loops: tuple[LoopItem, ...]) -> tuple[isl.PwAff, ...] | None:
+    """One more than the largest value of each loop; None where some may be negative, or have no end, or several."""
+    found: list[isl.PwAff] = []
+    whole = reduce(isl.Set.union, (draft.env.domain for draft in drafts(loops[-1].items)))
+    known = region.context.intersect(region.assumed)
+    inner = drafts(loops[-1].items)
+    for loop in loops:
+        names = {name for draft in inner for name in draft.env.variables if name != loop.key}
+        own = along(project(whole, tuple(names)), loop.key).intersect_params(known.params()).coalesce()
+        if own.is_empty() or not own.lower_bound_val(_SET, 0, isl.Val.zero(own.get_ctx())).is_equal(own):
+            return None
+        if not own.dim_has_upper_bound(_SET, 0):
+            return None
+        end = own.dim_max(0).add_constant_val(isl.Val.one(own.get_ctx()))
+        if text_of(region.parameters.values(), end) is None:
+            return None
+        found.append(end)
+    return tuple(found)
+
+
+def _type(region: Region, expr: c.Expr) -> CType | None:
+    """The type of an expression of a statement; None where it is not known."""
+
+    def plain(node: c.Node) -> c.Node | None:
+        if isinstance(node, c.ArrayRef):
+            symbol = region.scope.symbols[node.array]
+            whole = len(node.subscripts) == symbol.rank or node.array in region.flat
+            return c.Cast(symbol.shape.element.text if whole else "?", c.Literal("0"))
+        return None
+
+    found = type_of(c.rewrite(expr, plain), region.scope)
+    return found if found is not None and is_arithmetic(found, region.scope.types) else None
+
+
+def _mentions(expr: c.Expr, array: str) -> bool:
+    return any(isinstance(node, c.ArrayRef) and node.array == array for node in c.walk(expr))
+
+
+def _whole(relation: isl.Map) -> isl.Map:
+    """An access to a scalar, wherever it runs."""
+    space = relation.get_space()
+    return isl.Map.universe(space.drop_dims(_PARAM, 0, space.dim(_PARAM)))
+
+
+def _is_below(loop: LoopItem, item: LoopItem) -> bool:
+    inner = [one for one in item.items if isinstance(one, LoopItem)]
+    return loop in inner or any(_is_below(loop, one) for one in inner)
+
+
+__all__ = ["with_sums_apart"]

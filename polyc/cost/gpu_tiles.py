@@ -14,7 +14,7 @@ from polyc.cost.gpu_sizes import L2_SPEEDUP, MEMORY_CYCLES, NOT_HIDDEN
 from polyc.machine import Gpu, load_gpu
 from polyc.model.program import Program
 from polyc.model.tree import Band
-from polyc.nests.nest import Outer
+from polyc.nests.nest import Outer, has_loops
 from polyc.nests.strides import gain_of
 from polyc.records import asdict, dataclass
 
@@ -87,7 +87,8 @@ def tile_candidates(program: Program, band: Band, outer: Outer, typical: isl.Set
     found = [model.judged(points, block) for points, block in _shapes(machine, len(axes), program.options.block)]
     fitting = [size for size in found if size.blocks_per_multiprocessor] or found
     used = [size for size in fitting if not _oversized(size, footprints.extents, axes, machine.warp_size)]
-    return _ranked(used or fitting, machine.multiprocessors)
+    long = len(axes) == 1 and (len(band.members) > 1 or has_loops(band.child))
+    return _ranked(used or fitting, machine.multiprocessors, LEAST_THREADS if long else THREADS)
 
 
 def _oversized(size: TileSize, extents: tuple[int | None, ...], axes: tuple[int, ...], warp: int) -> bool:
@@ -132,10 +133,14 @@ def _doubled(start: int, most: int) -> list[int]:
     return found
 
 
-def _ranked(sizes: list[TileSize], multiprocessors: int) -> list[TileSize]:
+def _ranked(sizes: list[TileSize], multiprocessors: int, usual: int) -> list[TileSize]:
     """Best first: a tile for each multiprocessor where there are as many; the score. Of what is as good as the best:
     the usual number of threads, in rows of a warp; then what moves the least data for a point, leaves the most blocks,
-    and is as square as they come."""
+    and is as square as they come.
+
+    usual: few where a thread of a row walks along a loop of its own: with sizes that nobody knows, there may be few of
+           these threads, and more blocks are on more multiprocessors
+    """
     idle = {size: max(0, multiprocessors - (multiprocessors if size.tiles is None else size.tiles)) for size in sizes}
     best = max(size.score for size in sizes if idle[size] == min(idle.values()))
 
@@ -145,7 +150,8 @@ def _ranked(sizes: list[TileSize], multiprocessors: int) -> list[TileSize]:
         score = -1.0 if size.score >= AS_GOOD * best else -size.score
         moved = float(f"{size.traffic_bytes / points:.2g}")
         square = max(dealt) / min(dealt)
-        return (idle[size], score, abs(prod(size.block) - THREADS), size.block[0], moved, points, square, *size.tile)
+        threads = abs(prod(size.block) - (usual if size.tiles is None else THREADS))
+        return (idle[size], score, threads, size.block[0], moved, points, square, *size.tile)
 
     return sorted(sizes, key=key)
 

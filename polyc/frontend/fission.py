@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import reduce
 from itertools import chain, count
 
@@ -52,7 +52,9 @@ class _Nest:
     region: Region
     loops: tuple[LoopItem, ...]
     apart: tuple[Item, ...]
-    """A: statements of the innermost loop's body, and loops of it."""
+    """What has statements of A in the body of the innermost loop."""
+    waiting: tuple[Draft, ...]
+    """A."""
     carried: frozenset[str]
     """T."""
     kept: frozenset[str]
@@ -78,7 +80,7 @@ class _Nest:
                 first.append(item)
                 continue
             stores, left, made = self.split(item, taken)
-            first += stores
+            first += [*stores, *self.only(item, lambda draft: draft not in self.waiting)]
             second.append(left)
             names += made
         symbols = self.region.scope.symbols
@@ -87,7 +89,7 @@ class _Nest:
         each = f"each iteration of {loop.c_name if loop is not None else self.loops[0].key}"
         where = ", ".join(names)
         message = f"what {each} has for {carried} is kept in {where}, and goes there in order behind the loop"
-        self.region.note("sum-apart", message, drafts(self.apart)[0].span)
+        self.region.note("sum-apart", message, self.waiting[0].span)
         return [self.around(first), self.around(second)]
 
     def around(self, items: list[Item]) -> LoopItem:
@@ -101,7 +103,8 @@ class _Nest:
             return parted
         stores: list[Draft] = []
         cells: dict[str, c.ArrayRef] = {}
-        for draft in drafts((item,)):
+        (mine,) = self.only(item, lambda draft: draft in self.waiting)
+        for draft in drafts((mine,)):
             for raw in draft.accesses:
                 if raw.array in self.kept and raw.array not in cells:
                     element = self.region.scope.symbols[raw.array].shape.element
@@ -125,7 +128,14 @@ class _Nest:
                 return replace(item, items=tuple(map(visit, item.items)))
             return left(item)
 
-        return stores, visit(item), [cell.array for cell in cells.values()]
+        return stores, visit(mine), [cell.array for cell in cells.values()]
+
+    def only(self, item: Item, keep: Callable[[Draft], bool]) -> list[Item]:
+        """The item with some of its statements; [] where it has none of these."""
+        if isinstance(item, Draft):
+            return [item] if keep(item) else []
+        inside = [one for inner in item.items for one in self.only(inner, keep)]
+        return [replace(item, items=tuple(inside))] if inside else []
 
     def store(self, draft: Draft, read: Raw, name: str, cell: c.ArrayRef) -> Draft:
         """A statement that keeps a scalar, as it is before a statement of A, or the loops around that."""
@@ -149,16 +159,18 @@ class _Nest:
                 return None
         element = _type(self.region, value)
         alone = isinstance(value, c.ArrayRef) and not value.subscripts
-        if element is None or alone or _mentions(value, own) or draft.opaque:
+        mine = {node.ref for node in c.walk(update.target) if isinstance(node, c.ArrayRef)}
+        left = tuple(raw for raw in draft.accesses if raw.ref in mine)
+        certain = all(raw.exact and raw.kind in (READ, WRITE) for raw in left)
+        if element is None or alone or _mentions(value, own) or not certain:
             return None
         name, cell = self.array(f"{own}_part", element, taken)
-        mine = {node.ref for node in c.walk(update.target) if isinstance(node, c.ArrayRef)}
         others = (raw for raw in draft.accesses if raw.ref not in mine)
         store = c.ExprStmt(c.Assign("=", cell, value), draft.span)
         kept = replace(draft, accesses=(*others, self.raw(draft.env, name, WRITE)), body=store)
-        left = tuple(raw for raw in draft.accesses if raw.ref in mine)
         body = c.ExprStmt(replace(update, value=cell), draft.span)
-        return [kept], replace(draft, accesses=(*left, self.raw(draft.env, name, READ)), body=body), [name]
+        taking = replace(draft, accesses=(*left, self.raw(draft.env, name, READ)), body=body, opaque=False)
+        return [kept], taking, [name]
 
     @property
     def dims(self) -> tuple[str, ...]:
@@ -226,26 +238,30 @@ class _Search:
         names, depth = {p.name for p in inside}, len(around) + 1
         order = order_map(self.placed)
         symbols = self.region.scope.symbols
+        updated = {key for p in inside for key in _updated(p.draft, outermost.key)}
+        if all(stays(self.flow(key, order), names, depth, outer=True) for key in updated):
+            return None
         written = {raw.array for p in inside for raw in p.draft.accesses if raw.kind is not READ}
         carried = {key for key in written if not stays(self.flow(key, order), names, depth, outer=True)}
         items = tuple(item for item in body if {raw.array for d in drafts((item,)) for raw in d.accesses} & carried)
-        apart = drafts(items)
-        if not carried or len(items) == len(body) or all(isinstance(item, Draft) for item in body if item not in items):
+        apart = tuple(d for d in drafts(items) if {raw.array for raw in d.accesses} & carried)
+        rest = [p for p in inside if p.draft not in apart]
+        if not carried or not any(len(p.draft.env.dims) > len(around) + len(loops) for p in rest):
             return None
         if not all(self.may_wait(draft, carried) for draft in apart):
             return None
-        rest = [p for p in inside if p.draft not in apart]
         given = {raw.array for p in rest for raw in p.draft.accesses if raw.kind is not READ}
         read = {raw.array for draft in apart for raw in draft.accesses} - carried
         kept = frozenset(key for key in read & given if not symbols[key].rank)
-        later = [p for p in inside if p.draft in apart]
-        if not self.stay_there(later, rest, read & given - kept, depth):
+        if any(_read(item, apart) & _set_beside(item, apart) & kept for item in items):
+            return None
+        if not self.stay_there([p for p in inside if p.draft in apart], rest, read & given - kept, order):
             return None
         if any(not is_arithmetic(symbols[key].shape.element, self.region.scope.types) for key in kept):
             return None
         if _ends(self.region, tuple(loops)) is None or self.hidden & (carried | kept):
             return None
-        return _Nest(self.region, tuple(loops), items, frozenset(carried), kept)
+        return _Nest(self.region, tuple(loops), items, apart, frozenset(carried), kept)
 
     @property
     def hidden(self) -> frozenset[str]:
@@ -257,8 +273,8 @@ class _Search:
         plain = all(changes_nothing(call) for call in calls) and not draft.exit_of
         return plain and all(raw.kind is READ or raw.array in carried for raw in draft.accesses)
 
-    def stay_there(self, later: list[Placed], rest: list[Placed], arrays: set[str], depth: int) -> bool:
-        """Whether what waits reads what no later iteration writes."""
+    def stay_there(self, later: list[Placed], rest: list[Placed], arrays: set[str], order: isl.UnionMap) -> bool:
+        """Whether nothing that waits reads what is written behind it."""
         if not arrays:
             return True
         reads = accesses_of(later, frozenset(arrays), reads=True)
@@ -267,8 +283,8 @@ class _Search:
             (isl.UnionMap.from_map(p.access(raw)) for p in rest for raw in p.draft.accesses
              if raw.array in arrays and raw.kind is not READ),
         )  # fmt: skip
-        names = {p.name for p in (*later, *rest)}
-        return stays(reads.apply_range(writes.reverse()), names, depth, outer=True)
+        first, second = order.intersect_domain(reads.domain()), order.intersect_domain(writes.domain())
+        return bool(reads.apply_range(writes.reverse()).intersect(first.lex_lt_union_map(second)).is_empty())
 
     def flow(self, key: str, order: isl.UnionMap) -> isl.UnionMap:
         if key not in self.known:
@@ -284,6 +300,24 @@ class _Search:
             touched = reduce(isl.UnionMap.union, map(isl.UnionMap.from_map, partly))
             return touched.apply_range(touched.reverse())
         return flow_of(accesses_of(self.placed, one, reads=True), writes, order).dependence
+
+
+def _updated(draft: Draft, loop: str) -> set[str]:
+    """What a statement reads and writes by subscripts without a loop's variable."""
+    read, written = ({raw.array for raw in draft.accesses if (raw.kind is READ) is which} for which in (True, False))
+    nodes = [node for node in c.walk(draft.body) if isinstance(node, c.ArrayRef) and node.array in read & written]
+    return {node.array for node in nodes if not any(n == c.Name(loop) for one in node.subscripts for n in c.walk(one))}
+
+
+def _read(item: Item, apart: tuple[Draft, ...]) -> set[str]:
+    """What statements of A access that are, or are in, one item of the body."""
+    return {raw.array for draft in drafts((item,)) if draft in apart for raw in draft.accesses}
+
+
+def _set_beside(item: Item, apart: tuple[Draft, ...]) -> set[str]:
+    """What statements write that share a loop of the body with some of A."""
+    others = [draft for draft in drafts((item,)) if draft not in apart]
+    return {raw.array for draft in others for raw in draft.accesses if raw.kind is not READ}
 
 
 def _ends(region: Region, loops: tuple[LoopItem, ...]) -> tuple[isl.PwAff, ...] | None:

@@ -216,15 +216,23 @@ class _Search:
     known: dict[str, isl.UnionMap] = field(default_factory=dict)
     """The flow of each array that was asked for."""
 
-    def nests(self, items: Iterable[Item], around: tuple[str, ...] = ()) -> Iterator[_Nest]:
-        """Outer loops first."""
+    def nests(self, items: Iterable[Item], around: tuple[LoopItem, ...] = ()) -> Iterator[_Nest]:
+        """Outer loops first; none inside of a loop that carries nothing, whose iterations run at once anyway."""
         for item in items:
             if isinstance(item, LoopItem):
-                found = self.nest(item, around)
-                if found is not None:
+                found = self.nest(item, tuple(loop.key for loop in around))
+                if found is None:
+                    yield from self.nests(item.items, (*around, item))
+                elif all(self.carries(loop, depth + 1) for depth, loop in enumerate(around)):
                     yield found
-                else:
-                    yield from self.nests(item.items, (*around, item.key))
+
+    def carries(self, loop: LoopItem, depth: int) -> bool:
+        """Whether values go from one iteration of a loop to another one."""
+        below = {id(draft) for draft in drafts((loop,))}
+        inside = [p for p in self.placed if id(p.draft) in below]
+        written = {raw.array for p in inside for raw in p.draft.accesses if raw.kind is not READ}
+        names, order = {p.name for p in inside}, order_map(self.placed)
+        return not all(stays(self.flow(key, order), names, depth, outer=True) for key in written)
 
     def nest(self, outermost: LoopItem, around: tuple[str, ...]) -> _Nest | None:
         loops = [outermost]

@@ -87,8 +87,8 @@ class _Nest:
         carried = ", ".join(f"'{symbols[key].c_name}'" for key in sorted(self.carried))
         loop = self.region.symbol(self.loops[0].key)
         each = f"each iteration of {loop.c_name if loop is not None else self.loops[0].key}"
-        where = ", ".join(names)
-        message = f"what {each} has for {carried} is kept in {where}, and goes there in order behind the loop"
+        where = f"is kept in {', '.join(names)}, and " if names else ""
+        message = f"what {each} has for {carried} {where}goes there in order behind the loop"
         self.region.note("sum-apart", message, self.waiting[0].span)
         return [self.around(first), self.around(second)]
 
@@ -104,12 +104,11 @@ class _Nest:
         stores: list[Draft] = []
         cells: dict[str, c.ArrayRef] = {}
         (mine,) = self.only(item, lambda draft: draft in self.waiting)
-        for draft in drafts((mine,)):
-            for raw in draft.accesses:
-                if raw.array in self.kept and raw.array not in cells:
-                    element = self.region.scope.symbols[raw.array].shape.element
-                    name, cells[raw.array] = self.array(f"{raw.array}_each", element, taken)
-                    stores.append(self.store(draft, raw, name, cells[raw.array]))
+        for key in sorted(self.kept):
+            users = [draft for draft in drafts((mine,)) if any(raw.array == key for raw in draft.accesses)]
+            if users:
+                name, cells[key] = self.array(f"{key}_each", self.region.scope.symbols[key].shape.element, taken)
+                stores.append(self.store(users, key, name, cells[key]))
 
         def change(node: c.Node) -> c.Node | None:
             if isinstance(node, c.ArrayRef) and node.array in cells:
@@ -137,18 +136,18 @@ class _Nest:
         inside = [one for inner in item.items for one in self.only(inner, keep)]
         return [replace(item, items=tuple(inside))] if inside else []
 
-    def store(self, draft: Draft, read: Raw, name: str, cell: c.ArrayRef) -> Draft:
-        """A statement that keeps a scalar, as it is before a statement of A, or the loops around that."""
-        depth = next(k for k, key in enumerate(draft.env.dims) if key == self.loops[-1].key) + 1
-        dims = draft.env.dims[:depth]
-        inner = tuple(key for key in draft.env.variables if key not in dims)
-        env = replace(draft.env, domain=project(draft.env.domain, inner), dims=dims, inner=())
-        body = c.ExprStmt(c.Assign("=", replace(cell, ref="e1"), c.ArrayRef(read.array, (), "e0")), draft.span)
+    def store(self, users: list[Draft], key: str, name: str, cell: c.ArrayRef) -> Draft:
+        """A statement that keeps a scalar, as it is before a statement of A, or the loops around some."""
+        env, read = users[0].env, next(raw for raw in users[0].accesses if raw.array == key)
+        dims = env.dims[: env.dims.index(self.loops[-1].key) + 1]
+        runs = (project(d.env.domain, tuple(n for n in d.env.variables if n not in dims)) for d in users)
+        env = replace(env, domain=reduce(isl.Set.union, runs).coalesce(), dims=dims, inner=())
+        body = c.ExprStmt(c.Assign("=", replace(cell, ref="e1"), c.ArrayRef(key, (), "e0")), users[0].span)
         accesses = (
-            Raw("e0", read.array, READ, _whole(read.relation).intersect_params(env.domain.params()), True, ()),
+            Raw("e0", key, READ, _whole(read.relation).intersect_params(env.domain.params()), True, ()),
             replace(self.raw(env, name, WRITE), ref="e1"),
         )
-        return Draft(env, accesses, body, draft.span, False)
+        return Draft(env, accesses, body, users[0].span, False)
 
     def part(self, draft: Draft, taken: frozenset[str]) -> tuple[list[Draft], Item, list[str]] | None:
         """The same for a sum of one array's element, where what is added is computed with the rest."""

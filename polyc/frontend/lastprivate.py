@@ -18,7 +18,7 @@ from polyc.frontend.flow import accesses_of, flow_of, stays
 from polyc.frontend.sets.accesses import READ, WRITE
 from polyc.model import ctree as c
 from polyc.model.scop import Storage
-from polyc.poly import project
+from polyc.poly import greatest_of, least_of, project
 from polyc.records import dataclass, field, replace
 
 _PARAM = isl.dim_type.param
@@ -237,7 +237,7 @@ def _few(runs: isl.Set, key: str) -> bool:
     """Whether a loop is known to have few iterations."""
     own = along(runs, key)
     own = own.project_out(_PARAM, 0, own.dim(_PARAM))
-    low, high = own.dim_min_val(0), own.dim_max_val(0)
+    low, high = least_of(own, 0), greatest_of(own, 0)
     return bool(low.is_int() and high.is_int() and high.sub(low).to_python() < LEAST_ITERATIONS)
 
 

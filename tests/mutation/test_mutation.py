@@ -93,8 +93,10 @@ FEW = [
 def chosen(fault: Fault) -> tuple[str, ...]:
     """One program of a fault, in turn; `make mutation` takes all of them. What a fault names for itself is kept."""
     own = fault.programs or ALSO.get(fault.name, ())
+    if own:
+        return own
     usual = WHERE[fault.stage]
-    return own or (usual[FAULTS.index(fault) % len(usual)],)
+    return (usual[FAULTS.index(fault) % len(usual)],)
 
 
 def named(name: str) -> Fault:

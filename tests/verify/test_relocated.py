@@ -217,8 +217,8 @@ def test_nothing_forbidden(name: str, tmp_path: Path, monkeypatch: pytest.Monkey
 def test_needed_afterwards(tmp_path: Path) -> None:
     """The scalar's last value is read after the region, and the pass does not know."""
     text = text_of(f"w = 0.0; {SUM} C[i][j] = w;").replace("#pragma endscop", "#pragma endscop\n    E[0][0] = w;")
-    region = region_of(text, tmp_path)
-    scop = region.scop
+    scop = region_of(text, tmp_path).scop.whole
+    assert scop is not None
     assert "w" in scop.live_out
     program = pipeline.initial_program(replace(scop, privatizable=scop.privatizable | {"w"}), Options())
     moved = temporaries.relocate_temporaries(program)

@@ -232,18 +232,18 @@ def compile_region(region: Region, options: Options) -> Compiled:
     with room_for_depth():
         general = region.scop.general
         if general is None:
-            return _with_last_apart(region, options)
-        other = _with_last_apart(replace(region, scop=general), options)
+            return _with_loops_parted(region, options)
+        other = _with_loops_parted(replace(region, scop=general), options)
         if options.gpu:
             return other
-        found = _with_last_apart(region, options)
+        found = _with_loops_parted(region, options)
         if not found.ast or found.verified != options.verify or pays(other, found):
             return other
         return with_other_values(found, other, region)
 
 
-def _with_last_apart(region: Region, options: Options) -> Compiled:
-    """One region, with last iterations of loops behind the others where these run in parallel then."""
+def _with_loops_parted(region: Region, options: Options) -> Compiled:
+    """One region, with what may run behind a loop put there, if the loop runs in parallel or gets tiles then."""
     found, whole = _with_rows(region, options), region.scop.whole
     if whole is None:
         return found

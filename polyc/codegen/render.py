@@ -98,12 +98,11 @@ def render_region(
 
 def _render_kernels(program: Program, region: Region, verified: bool) -> Rendered:
     """The text of a program for a GPU."""
-    from polyc.codegen.gpu.memory import with_named_sizes, within_arrays
+    from polyc.codegen.gpu.memory import within_arrays
     from polyc.codegen.gpu.render import render_kernels
 
     program = within_arrays(program)
-    values = {p.name: p.expr for p in program.scop.parameters}
-    kernels = render_kernels(with_named_sizes(program), values, region, Path(region.scop.span.file).stem)
+    kernels = render_kernels(program, region, Path(region.scop.span.file).stem)
     types = VectorTypes()
     body, heap = without_heap(with_vectors(kernels.call, program, types))
     whole = _region_text(program, region, verified, with_flat_arrays(body, program.scop), heap, types)

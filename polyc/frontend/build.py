@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from itertools import zip_longest
 
 import islpy as isl
 
@@ -193,6 +194,21 @@ def without_empty(items: list[Item], keep: Callable[[Draft], Draft | None]) -> l
             kept = keep(item)
             if kept is not None:
                 found.append(kept)
+    return found
+
+
+def with_loop_as(items: Iterable[Item], loop: LoopItem, instead: list[Item]) -> list[Item]:
+    """The items with others in the place of one loop; what does not have it stays the same object."""
+    found: list[Item] = []
+    for item in items:
+        if item is loop:
+            found += instead
+            continue
+        if isinstance(item, LoopItem):
+            inside = with_loop_as(item.items, loop, instead)
+            if any(new is not old for new, old in zip_longest(inside, item.items)):
+                item = replace(item, items=tuple(inside))
+        found.append(item)
     return found
 
 

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from functools import reduce
-from itertools import chain, count
 
 import islpy as isl
 
 from polyc.analysis.expressions.straight import changes_nothing
 from polyc.analysis.extents import text_of
-from polyc.frontend.build import Placed, drafts, order_map, place
+from polyc.frontend.build import Placed, drafts, place, with_loop_as, without_empty
 from polyc.frontend.c.ctype import Dim, Shape
 from polyc.frontend.c.state import Env, Region, along, variable
 from polyc.frontend.extract import Draft, Item, LoopItem
-from polyc.frontend.flow import accesses_of, flow_of, stays
+from polyc.frontend.flow import Flows, accesses_of, stays
 from polyc.frontend.idioms.helpers import is_arithmetic, type_of
 from polyc.frontend.sets.accesses import READ, WRITE, Raw
 from polyc.model import ctree as c
 from polyc.model.scop import AccessKind, Array, CType, Storage
 from polyc.poly import project
-from polyc.records import dataclass, field, replace
+from polyc.records import dataclass, replace
 
 _PARAM, _SET = isl.dim_type.param, isl.dim_type.set
 
@@ -39,9 +38,9 @@ def with_sums_apart(items: list[Item], region: Region, taken: frozenset[str]) ->
 
     taken: names that no new array may have
     """
-    search = _Search(region, place(items))
-    for found in search.nests(items):
-        items = found.applied(items, taken)
+    placed = place(items)
+    for found in _Search(region, placed, Flows(placed)).nests(items):
+        items = with_loop_as(items, found.loops[0], found.parted(taken))
     return items
 
 
@@ -59,16 +58,8 @@ class _Nest:
     """T."""
     kept: frozenset[str]
     """The scalars that R gives a value, and A reads."""
-
-    def applied(self, items: Iterable[Item], taken: frozenset[str]) -> list[Item]:
-        return [
-            new for item in items for new in (self.parted(taken) if item is self.loops[0] else self.inside(item, taken))
-        ]
-
-    def inside(self, item: Item, taken: frozenset[str]) -> list[Item]:
-        if not isinstance(item, LoopItem) or not _is_below(self.loops[0], item):
-            return [item]
-        return [replace(item, items=tuple(self.applied(item.items, taken)))]
+    ends: tuple[isl.PwAff, ...]
+    """One more than the largest value of each loop."""
 
     def parted(self, taken: frozenset[str]) -> list[Item]:
         """The loops of R, and those of A."""
@@ -80,7 +71,7 @@ class _Nest:
                 first.append(item)
                 continue
             stores, left, made = self.split(item, taken)
-            first += [*stores, *self.only(item, lambda draft: draft not in self.waiting)]
+            first += [*stores, *without_empty([item], lambda draft: None if draft in self.waiting else draft)]
             second.append(left)
             names += made
         symbols = self.region.scope.symbols
@@ -103,7 +94,7 @@ class _Nest:
             return parted
         stores: list[Draft] = []
         cells: dict[str, c.ArrayRef] = {}
-        (mine,) = self.only(item, lambda draft: draft in self.waiting)
+        (mine,) = without_empty([item], lambda draft: draft if draft in self.waiting else None)
         for key in sorted(self.kept):
             users = [draft for draft in drafts((mine,)) if any(raw.array == key for raw in draft.accesses)]
             if users:
@@ -122,19 +113,8 @@ class _Nest:
             )
             return replace(draft, accesses=accesses, body=c.rewrite(draft.body, change))
 
-        def visit(item: Item) -> Item:
-            if isinstance(item, LoopItem):
-                return replace(item, items=tuple(map(visit, item.items)))
-            return left(item)
-
-        return stores, visit(mine), [cell.array for cell in cells.values()]
-
-    def only(self, item: Item, keep: Callable[[Draft], bool]) -> list[Item]:
-        """The item with some of its statements; [] where it has none of these."""
-        if isinstance(item, Draft):
-            return [item] if keep(item) else []
-        inside = [one for inner in item.items for one in self.only(inner, keep)]
-        return [replace(item, items=tuple(inside))] if inside else []
+        (waiting,) = without_empty([mine], left)
+        return stores, waiting, [cell.array for cell in cells.values()]
 
     def store(self, users: list[Draft], key: str, name: str, cell: c.ArrayRef) -> Draft:
         """A statement that keeps a scalar, as it is before a statement of A, or the loops around some."""
@@ -187,24 +167,11 @@ class _Nest:
 
     def array(self, wish: str, element: CType, taken: frozenset[str]) -> tuple[str, c.ArrayRef]:
         """A new array with an element for each iteration."""
-        symbols = self.region.scope.symbols
-        known = taken | symbols.keys() | {symbol.c_name for symbol in symbols.values()}
-        wish = c.as_word(wish)
-        name = next(n for n in chain([wish], (f"{wish}{k}" for k in count(2))) if n not in known)
-        ends = _ends(self.region, self.loops)
-        assert ends is not None
-        for end in ends:  # the array is there
+        name = self.region.declare(wish, Shape(element, tuple(Dim(None, False) for _ in self.ends)), taken)
+        for end in self.ends:  # the array is there
             self.region.assumed = self.region.assumed.intersect_params(end.pos_set().params())
-        texts = tuple(text_of(self.region.parameters.values(), end) for end in ends)
-        dims = tuple(Dim(None, False) for _ in ends)
-        old = next(iter(symbols.values()))
-        symbols[name] = replace(
-            old, key=name, c_name=name, shape=Shape(element, dims), storage=Storage.REGION, node=None, static=False,
-            is_loop=False, conflicts=False, fixed=None,
-        )  # fmt: skip
-        self.region.written |= {name}
-        self.region.read |= {name}
-        self.region.made[name] = Array(name, name, element, ends, texts, Storage.REGION)
+        texts = tuple(text_of(self.region.parameters.values(), end) for end in self.ends)
+        self.region.made[name] = Array(name, name, element, self.ends, texts, Storage.REGION)
         return name, c.ArrayRef(name, tuple(c.Name(key) for key in self.dims), "e0")
 
 
@@ -212,14 +179,13 @@ class _Nest:
 class _Search:
     region: Region
     placed: list[Placed]
-    known: dict[str, isl.UnionMap] = field(default_factory=dict)
-    """The flow of each array that was asked for."""
+    flows: Flows
 
     def nests(self, items: Iterable[Item], around: tuple[LoopItem, ...] = ()) -> Iterator[_Nest]:
         """Outer loops first; none inside of a loop that carries nothing, whose iterations run at once anyway."""
         for item in items:
             if isinstance(item, LoopItem):
-                found = self.nest(item, tuple(loop.key for loop in around))
+                found = self.nest(item, len(around))
                 if found is None:
                     yield from self.nests(item.items, (*around, item))
                 elif all(self.carries(loop, depth + 1) for depth, loop in enumerate(around)):
@@ -227,33 +193,36 @@ class _Search:
 
     def carries(self, loop: LoopItem, depth: int) -> bool:
         """Whether values go from one iteration of a loop to another one."""
-        below = {id(draft) for draft in drafts((loop,))}
-        inside = [p for p in self.placed if id(p.draft) in below]
-        written = {raw.array for p in inside for raw in p.draft.accesses if raw.kind is not READ}
-        names, order = {p.name for p in inside}, order_map(self.placed)
-        return not all(stays(self.flow(key, order), names, depth, outer=True) for key in written)
+        return bool(self.carried(self.inside(loop.items), depth))
 
-    def nest(self, outermost: LoopItem, around: tuple[str, ...]) -> _Nest | None:
+    def inside(self, items: Iterable[Item]) -> list[Placed]:
+        """The statements of some items."""
+        below = {id(draft) for draft in drafts(tuple(items))}
+        return [p for p in self.placed if id(p.draft) in below]
+
+    def carried(self, inside: list[Placed], depth: int, among: set[str] | None = None) -> set[str]:
+        """What goes from one iteration to another one of the loop at a depth around some statements. among: of these"""
+        written = {raw.array for p in inside for raw in p.draft.accesses if raw.kind is not READ}
+        names = {p.name for p in inside}
+        asked = written if among is None else among
+        return {key for key in asked if not stays(self.flow(key), names, depth, outer=True)}
+
+    def nest(self, outermost: LoopItem, around: int) -> _Nest | None:
         loops = [outermost]
         while len(loops[-1].items) == 1 and isinstance(loops[-1].items[0], LoopItem):
             loops.append(loops[-1].items[0])
         body = loops[-1].items
         if len(body) < 2 or all(isinstance(item, Draft) for item in body):
             return None
-        below = {id(draft) for draft in drafts(body)}
-        inside = [p for p in self.placed if id(p.draft) in below]
-        names, depth = {p.name for p in inside}, len(around) + 1
-        order = order_map(self.placed)
-        symbols = self.region.scope.symbols
+        inside, symbols = self.inside(body), self.region.scope.symbols
         updated = {key for p in inside for key in _updated(p.draft, outermost.key)}
-        if all(stays(self.flow(key, order), names, depth, outer=True) for key in updated):
+        if not self.carried(inside, around + 1, updated):
             return None
-        written = {raw.array for p in inside for raw in p.draft.accesses if raw.kind is not READ}
-        carried = {key for key in written if not stays(self.flow(key, order), names, depth, outer=True)}
+        carried = self.carried(inside, around + 1)
         items = tuple(item for item in body if {raw.array for d in drafts((item,)) for raw in d.accesses} & carried)
         apart = tuple(d for d in drafts(items) if {raw.array for raw in d.accesses} & carried)
         rest = [p for p in inside if p.draft not in apart]
-        if not carried or not any(len(p.draft.env.dims) > len(around) + len(loops) for p in rest):
+        if not any(len(p.draft.env.dims) > around + len(loops) for p in rest):
             return None
         if not all(self.may_wait(draft, carried) for draft in apart):
             return None
@@ -262,13 +231,14 @@ class _Search:
         kept = frozenset(key for key in read & given if not symbols[key].rank)
         if any(_read(item, apart) & _set_beside(item, apart) & kept for item in items):
             return None
-        if not self.stay_there([p for p in inside if p.draft in apart], rest, read & given - kept, order):
+        if not self.stay_there([p for p in inside if p.draft in apart], rest, read & given - kept):
             return None
         if any(not is_arithmetic(symbols[key].shape.element, self.region.scope.types) for key in kept):
             return None
-        if _ends(self.region, tuple(loops)) is None or self.hidden & (carried | kept):
+        ends = _ends(self.region, tuple(loops))
+        if ends is None or self.hidden & (carried | kept):
             return None
-        return _Nest(self.region, tuple(loops), items, apart, frozenset(carried), kept)
+        return _Nest(self.region, tuple(loops), items, apart, frozenset(carried), kept, ends)
 
     @property
     def hidden(self) -> frozenset[str]:
@@ -280,7 +250,7 @@ class _Search:
         plain = all(changes_nothing(call) for call in calls) and not draft.exit_of
         return plain and all(raw.kind is READ or raw.array in carried for raw in draft.accesses)
 
-    def stay_there(self, later: list[Placed], rest: list[Placed], arrays: set[str], order: isl.UnionMap) -> bool:
+    def stay_there(self, later: list[Placed], rest: list[Placed], arrays: set[str]) -> bool:
         """Whether nothing that waits reads what is written behind it."""
         if not arrays:
             return True
@@ -290,23 +260,17 @@ class _Search:
             (isl.UnionMap.from_map(p.access(raw)) for p in rest for raw in p.draft.accesses
              if raw.array in arrays and raw.kind is not READ),
         )  # fmt: skip
+        order = self.flows.order
         first, second = order.intersect_domain(reads.domain()), order.intersect_domain(writes.domain())
         return bool(reads.apply_range(writes.reverse()).intersect(first.lex_lt_union_map(second)).is_empty())
 
-    def flow(self, key: str, order: isl.UnionMap) -> isl.UnionMap:
-        if key not in self.known:
-            self.known[key] = self.found(key, order)
-        return self.known[key]
-
-    def found(self, key: str, order: isl.UnionMap) -> isl.UnionMap:
-        one = frozenset([key])
-        writes = accesses_of(self.placed, one, reads=False)
-        partly = [p.access(raw) for p in self.placed for raw in p.draft.accesses if raw.array == key]
-        if any(raw.kind not in (READ, WRITE) for p in self.placed for raw in p.draft.accesses if raw.array == key):
-            # What may be written or not: any two instances that touch one cell.
-            touched = reduce(isl.UnionMap.union, map(isl.UnionMap.from_map, partly))
-            return touched.apply_range(touched.reverse())
-        return flow_of(accesses_of(self.placed, one, reads=True), writes, order).dependence
+    def flow(self, key: str) -> isl.UnionMap:
+        """The flow of an array; of one that data decide whether it is written, all pairs that touch one cell."""
+        own = [(p, raw) for p in self.placed for raw in p.draft.accesses if raw.array == key]
+        if all(raw.kind in (READ, WRITE) for _, raw in own):
+            return self.flows.of(key).dependence
+        touched = reduce(isl.UnionMap.union, (isl.UnionMap.from_map(p.access(raw)) for p, raw in own))
+        return touched.apply_range(touched.reverse())
 
 
 def _updated(draft: Draft, loop: str) -> set[str]:
@@ -369,11 +333,6 @@ def _whole(relation: isl.Map) -> isl.Map:
     """An access to a scalar, wherever it runs."""
     space = relation.get_space()
     return isl.Map.universe(space.drop_dims(_PARAM, 0, space.dim(_PARAM)))
-
-
-def _is_below(loop: LoopItem, item: LoopItem) -> bool:
-    inner = [one for one in item.items if isinstance(one, LoopItem)]
-    return loop in inner or any(_is_below(loop, one) for one in inner)
 
 
 __all__ = ["with_sums_apart"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from functools import reduce
 
 import islpy as isl
@@ -17,6 +16,7 @@ from polyc.frontend.extract import Draft, Item
 from polyc.frontend.sets.accesses import READ, WRITE
 from polyc.model.scop import Array
 from polyc.poly import in_name, maps, out_name, project, set_name, sets
+from polyc.records import dataclass, field, replace
 
 
 def accesses_of(placed: list[Placed], arrays: frozenset[str], *, reads: bool) -> isl.UnionMap:
@@ -107,6 +107,26 @@ def is_made_again(array: str, placed: list[Placed]) -> bool:
 
 def flow_of(reads: isl.UnionMap, writes: isl.UnionMap, order: isl.UnionMap) -> Flow:
     return compute_flow(Accesses(reads, writes, isl.UnionMap.empty(reads.get_space())), order)
+
+
+@dataclass(slots=True, eq=False)
+class Flows:
+    """The flow of each array of a region that is asked for, in the order as written."""
+
+    placed: list[Placed]
+    order: isl.UnionMap = field(init=False)
+    _known: dict[str, Flow] = field(default_factory=dict, init=False)
+
+    def __post_init__(self) -> None:
+        self.order = order_map(self.placed)
+
+    def of(self, key: str) -> Flow:
+        """By what is written in any case."""
+        if key not in self._known:
+            one = frozenset([key])
+            reads, writes = (accesses_of(self.placed, one, reads=which) for which in (True, False))
+            self._known[key] = flow_of(reads, writes, self.order)
+        return self._known[key]
 
 
 def stays(pairs: isl.UnionMap, inside: set[str], depth: int, outer: bool = False) -> bool:

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from itertools import chain, count
 
 import islpy as isl
 
 from polyc.analysis.dependences import last_writers
 from polyc.errors import Span
-from polyc.flow import Accesses, Flow
-from polyc.frontend.build import Placed, drafts, order_map, place
+from polyc.flow import Accesses
+from polyc.frontend.build import Placed, drafts, place, with_loop_as, without_empty
 from polyc.frontend.c.state import CTX, EVERYTHING, Region, along, lifted_set
 from polyc.frontend.c.symbols import PRIVATE_BYTES
 from polyc.frontend.extract import Draft, Item, LoopItem
-from polyc.frontend.flow import accesses_of, flow_of, stays
+from polyc.frontend.flow import Flows, accesses_of, stays
 from polyc.frontend.sets.accesses import READ, WRITE
 from polyc.model import ctree as c
-from polyc.model.scop import Storage
 from polyc.poly import greatest_of, least_of, project
-from polyc.records import dataclass, field, replace
+from polyc.records import dataclass, replace
 
 _PARAM = isl.dim_type.param
 LEAST_ITERATIONS = 8
@@ -42,12 +40,13 @@ def with_last_apart(items: list[Item], region: Region, live: frozenset[str], tak
 
     taken: names that no new variable may have
     """
-    search = _Search(region, place(items), live)
+    placed = place(items)
+    search = _Search(region, placed, live, Flows(placed))
     candidates = search.candidates()
     for found in search.loops(items, candidates) if candidates else ():
         names = {key: _declared(region, key, taken) for key in sorted(found.keys)}
         region.note("last-private", found.message(names), found.span)
-        items = found.applied(items, names)
+        items = with_loop_as(items, found.loop, found.parted(names))
     return items
 
 
@@ -73,17 +72,10 @@ class _Found:
             f"{'one of its own' if len(names) == 1 else 'its own'}, and the last one runs after them"
         )
 
-    def applied(self, items: tuple[Item, ...] | list[Item], names: dict[str, str]) -> list[Item]:
-        found: list[Item] = []
-        for item in items:
-            if item is self.loop:
-                earlier = _changed(self.loop, lambda draft: _renamed(_without(draft, self.last), names))
-                found += [*earlier, *_changed(self.loop, lambda draft: _within(draft, self.last))]
-            elif isinstance(item, LoopItem) and self.loop in _below(item):
-                found.append(replace(item, items=tuple(self.applied(item.items, names))))
-            else:
-                found.append(item)
-        return found
+    def parted(self, names: dict[str, str]) -> list[Item]:
+        """The loop for all iterations but the last ones, and for these."""
+        earlier = _changed(self.loop, lambda draft: _renamed(_without(draft, self.last), names))
+        return [*earlier, *_changed(self.loop, lambda draft: _within(draft, self.last))]
 
 
 @dataclass(slots=True, eq=False)
@@ -93,8 +85,7 @@ class _Search:
     region: Region
     placed: list[Placed]
     live: frozenset[str]
-    known: dict[str, Flow] = field(default_factory=dict)
-    """The flow of each array that was asked for."""
+    flows: Flows
 
     def loops(
         self, items: tuple[Item, ...] | list[Item], candidates: frozenset[str], around: tuple[str, ...] = ()
@@ -154,15 +145,14 @@ class _Search:
         if _few(runs, dims[-1]):
             return None
         parts = _Parts(inside, dims, last)
-        order = order_map(self.placed)
-        own = frozenset(key for key in keys if self.is_private(key, parts, order))
-        if not own or not self.is_free(inside, parts, order, own):
+        own = frozenset(key for key in keys if self.is_private(key, parts))
+        if not own or not self.is_free(inside, parts, own):
             return None
         return _Found(self.region, loop, own, last)
 
-    def is_private(self, key: str, parts: _Parts, order: isl.UnionMap) -> bool:
+    def is_private(self, key: str, parts: _Parts) -> bool:
         """The conditions of `with_last_apart` on one variable."""
-        found = self.flow(key, order)
+        found = self.flows.of(key)
         earlier = parts.earlier
         met = found.dependence.intersect_domain(earlier).union(found.dependence.intersect_range(earlier))
         if found.dependence.intersect_domain(earlier).is_empty() or not parts.stays(met):
@@ -170,24 +160,17 @@ class _Search:
         if not found.live_in.intersect_domain(earlier).is_empty():
             return False
         writes = accesses_of(self.placed, frozenset([key]), reads=False)
-        final = last_writers(Accesses(writes, writes, isl.UnionMap.empty(writes.get_space())), order)
+        final = last_writers(Accesses(writes, writes, isl.UnionMap.empty(writes.get_space())), self.flows.order)
         return bool(final.intersect_domain(earlier).is_empty())
 
-    def is_free(self, inside: list[Placed], parts: _Parts, order: isl.UnionMap, own: frozenset[str]) -> bool:
+    def is_free(self, inside: list[Placed], parts: _Parts, own: frozenset[str]) -> bool:
         """Whether no flow of another array goes from one iteration to another one."""
         written = {raw.array for p in inside for raw in p.draft.accesses if raw.kind is not READ}
         for key in sorted(written - own):
-            between = self.flow(key, order).dependence.intersect_domain(parts.all).intersect_range(parts.all)
+            between = self.flows.of(key).dependence.intersect_domain(parts.all).intersect_range(parts.all)
             if not parts.stays(between, outer=True):
                 return False
         return True
-
-    def flow(self, key: str, order: isl.UnionMap) -> Flow:
-        if key not in self.known:
-            one = frozenset([key])
-            reads, writes = (accesses_of(self.placed, one, reads=which) for which in (True, False))
-            self.known[key] = flow_of(reads, writes, order)
-        return self.known[key]
 
 
 @dataclass(slots=True, eq=False)
@@ -214,12 +197,6 @@ class _Parts:
 def _inner(cells: isl.Map) -> isl.Map:
     """`{ [i, …, k] -> A[x] }` for one iteration of the outermost loop, as a parameter."""
     return cells.move_dims(_PARAM, cells.dim(_PARAM), isl.dim_type.in_, 0, 1)
-
-
-def _below(item: LoopItem) -> list[LoopItem]:
-    """The loops inside of a loop."""
-    own = [one for one in item.items if isinstance(one, LoopItem)]
-    return [*own, *(inner for one in own for inner in _below(one))]
 
 
 def _iterations(draft: Draft, dims: tuple[str, ...]) -> isl.Set:
@@ -251,17 +228,11 @@ def _union(domains: Iterator[isl.Set]) -> isl.UnionSet:
 def _changed(loop: LoopItem, change: Callable[[Draft], Draft]) -> list[Item]:
     """The loop with changed statements; [] where none of them runs."""
 
-    def visit(items: tuple[Item, ...]) -> tuple[Item, ...]:
-        found: list[Item] = []
-        for item in items:
-            if isinstance(item, LoopItem):
-                inside = visit(item.items)
-                found += [replace(item, items=inside)] if inside else []
-            elif not (draft := change(item)).env.domain.is_empty():
-                found.append(draft)
-        return tuple(found)
+    def running(draft: Draft) -> Draft | None:
+        changed = change(draft)
+        return None if changed.env.domain.is_empty() else changed
 
-    return list(visit((loop,)))
+    return without_empty([loop], running)
 
 
 def _within(draft: Draft, iterations: isl.Set) -> Draft:
@@ -294,14 +265,9 @@ def _renamed(draft: Draft, names: dict[str, str]) -> Draft:
 def _declared(region: Region, key: str, taken: frozenset[str]) -> str:
     """The key, and name, of a new variable of the region in the place of another one."""
     old = region.scope.symbols[key]
-    known = taken | region.scope.symbols.keys() | {s.c_name for s in region.scope.symbols.values()}
-    wish = f"{c.as_word(old.c_name)}_own"
-    name = next(n for n in chain([wish], (f"{wish}{k}" for k in count(2))) if n not in known)
     dims = tuple(replace(dim, pointer=False) for dim in old.shape.dims)
     shape = replace(old.shape, dims=dims, qualifiers=old.shape.qualifiers - {"restrict", "const"})
-    region.scope.symbols[name] = replace(old, key=name, c_name=name, shape=shape, storage=Storage.REGION, static=False)
-    region.written |= {name}
-    region.read |= {name}
+    name = region.declare(f"{old.c_name}_own", shape, taken)
     region.renamed |= {name}
     return name
 

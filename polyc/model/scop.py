@@ -432,7 +432,8 @@ class Scop:
     """The lines of functions that stand in the places of their calls, and may be regions of their own."""
     supposed: tuple[Supposed, ...] = ()
     whole: Scop | None = None
-    """The region with the last iteration of each loop in its place, where this one has one behind the others."""
+    """The region with all that an iteration does in its place, where this one has something behind the loop: the
+    last iteration's work, or what goes into a sum."""
     general: Scop | None = None
     """The model for other values of these, where it is not known that the file has none."""
     bounds: isl.Set | None = None

@@ -28,8 +28,6 @@ from polyc.records import replace
 Body = tuple[c.Stmt, ...]
 PART = 16
 """Of the work that pays for threads, what pays for the beginning and the end of other loops than were written."""
-
-
 NARROW = 512
 """Bytes of a row: taken from each row by itself, fewer of them come at half the speed of the whole row."""
 

@@ -11,7 +11,7 @@ from polyc import __version__
 from polyc.codegen.gpu.dialect import DIALECTS, RESIDENT_THREADS, Dialect
 from polyc.codegen.gpu.fragment_printer import MMA, PART
 from polyc.codegen.gpu.functions import device_functions
-from polyc.codegen.gpu.memory import DeviceArray, device_arrays
+from polyc.codegen.gpu.memory import DeviceArray, device_arrays, with_named_sizes
 from polyc.codegen.gpu.printer import Kernel, KernelPrinter, Parameter
 from polyc.codegen.gpu.stages import FETCH, FETCH_16, LOAD_16
 from polyc.codegen.gpu.templating import environment, opencl_runtime
@@ -46,8 +46,10 @@ class RenderedKernels:
     """Of each of `device`."""
 
 
-def render_kernels(program: Program, given: Mapping[str, c.Expr], region: Region, stem: str) -> RenderedKernels:
-    """The device text of a mapped program. Raises NotMappable. given: the values of its sizes, by their names"""
+def render_kernels(program: Program, region: Region, stem: str) -> RenderedKernels:
+    """The device text of a mapped program. Raises NotMappable."""
+    given = {p.name: p.expr for p in program.scop.parameters}
+    program = with_named_sizes(program)
     scop, dialect = program.scop, DIALECTS[program.options.target]
     arrays = device_arrays(program)
     made = generate(program)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import chain, count
 
 import islpy as isl
 
 from polyc.errors import Diagnostic, Severity, Span
+from polyc.frontend.c.ctype import Shape
 from polyc.frontend.c.effects import ANYTHING, Effect
 from polyc.frontend.c.symbols import ISL_WORDS, Scope, Symbol
 from polyc.model import ctree as c
@@ -160,6 +162,16 @@ class Region:
     """By the text of a pointer, `[n] -> { [] : … }`: the sizes at which the region surely follows it."""
     notes: list[Diagnostic] = field(default_factory=list)
     problems: list[Diagnostic] = field(default_factory=list)
+
+    def declare(self, wish: str, shape: Shape, taken: frozenset[str]) -> str:
+        """The key, and name, of a new variable of the region. taken: names that it may not have"""
+        symbols, wish = self.scope.symbols, c.as_word(wish)
+        known = taken | symbols.keys() | {symbol.c_name for symbol in symbols.values()}
+        name = next(n for n in chain([wish], (f"{wish}{k}" for k in count(2))) if n not in known)
+        symbols[name] = Symbol(name, name, shape, Storage.REGION, None)
+        self.written |= {name}
+        self.read |= {name}
+        return name
 
     def fixed(self, key: str) -> int | None:
         """The value of a const variable with a constant initialiser."""

@@ -7,6 +7,8 @@ import importlib
 import os
 import signal
 import sys
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import click
@@ -14,6 +16,10 @@ import click
 from polyc import __version__
 
 COMMANDS = ("compile", "explain", "verify", "profile", "cc", "report", "machine", "doctor", "completion", "man")
+
+
+AGAIN_SECONDS = 2
+"""From being told to end until this process ends whatever it is doing: time for what it takes away."""
 
 
 class Commands(click.Group):
@@ -83,9 +89,27 @@ def main() -> None:
     except KeyboardInterrupt:
         sys.exit(130)
     finally:
+        end_children()
         gc.freeze()
 
 
-def ended(number: int, _: object) -> None:
-    """End as after an exception: temporary files go, children are ended."""
-    sys.exit(128 + number)
+def end_children() -> None:
+    """Kill what this process has started and not waited for: a signal can come before a child is known by its object.
+
+    Where the system lists no children they run to their ends.
+    """
+    for listed in Path("/proc/self/task").glob("*/children"):
+        with suppress(OSError):
+            for child in map(int, listed.read_text().split()):
+                os.kill(child, signal.SIGKILL)
+                os.waitpid(child, 0)
+
+
+def ended(_: int, __: object) -> None:
+    """End as after an exception: temporary files go, children are ended.
+
+    The exception is lost where the signal came in the middle of a callback: it is raised again until it is not.
+    """
+    signal.signal(signal.SIGALRM, ended)
+    signal.setitimer(signal.ITIMER_REAL, AGAIN_SECONDS)
+    sys.exit(128 + signal.SIGTERM)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -145,9 +146,11 @@ def running(name: str, work: Sequence[Sequence[str]], jobs: int) -> Iterator[Ite
     None is left behind where this process ends.
     """
     import subprocess
+    import threading
     from concurrent.futures import ThreadPoolExecutor
 
     started: list[subprocess.Popen[str]] = []
+    ending = threading.Event()
 
     def run(words: Sequence[str]) -> Done:
         process = subprocess.Popen(
@@ -160,6 +163,8 @@ def running(name: str, work: Sequence[Sequence[str]], jobs: int) -> Iterator[Ite
             env=environment(),
         )
         started.append(process)
+        if ending.is_set():
+            process.terminate()
         out, err = process.communicate()
         code = process.returncode
         return Done(code if code >= 0 else 128 - code, out, err)
@@ -169,6 +174,8 @@ def running(name: str, work: Sequence[Sequence[str]], jobs: int) -> Iterator[Ite
         yield pool.map(run, work)
     finally:
         pool.shutdown(wait=False, cancel_futures=True)
+        ending.set()
+        signal.setitimer(signal.ITIMER_REAL, 0)  # each of them ends in time
         for process in started:
             if process.poll() is None:
                 process.terminate()

@@ -20,6 +20,7 @@ from polyc.codegen import (
     NotMappable,
     certified,
     for_other_values,
+    in_order,
     render_as_written,
     render_region,
     specialised,
@@ -33,7 +34,7 @@ from polyc.model.scop import Apart, Memory, Region, Scop
 from polyc.poly import OverBudget, constant_of
 from polyc.records import dataclass, replace
 from polyc.replay import FUEL, Outcome, replay
-from polyc.reread import NotComparable, both_faults, special_faults, text_faults
+from polyc.reread import NotComparable, both_faults, next_version_faults, special_faults, text_faults
 from polyc.verify import Fault
 
 PRIVATE_BYTES = 4096
@@ -115,12 +116,8 @@ class Attempt:
         return self.result(kept, initial, Rendered(text, "", (), None, certificate=WRITTEN))
 
     def result(self, final: Program, initial: Program, rendered: Rendered) -> Compiled:
-        special = specialised(rendered.text, self.region) if rendered.ast and worth_versions(final) else ""
-        if special and (faults := special_faults(final, self.region, rendered.text, special)):
-            message = f"the version for the sizes that calls pass was refused ({faults[0].message}), and left out"
-            final, special = final.remark("verification-failed", "special", message), ""
-        if special:
-            final = told_of_version(final, special)
+        versions = rendered.ast or (self.region.scop.has_versions and final.options.target in ("openmp", "c"))
+        final, special = with_known_sizes(final, rendered.text if versions else "", self.region)
         return Compiled(
             final,
             initial,
@@ -271,11 +268,23 @@ def _copied_back(memory: Memory) -> Memory:
 def worth_versions(program: Program) -> bool:
     """Whether threads run loops of which the C compiler makes more where it knows the sizes. Register tiles have
     constant sizes as they are; around them it makes less (syrk, syr2k and doitgen took 10 to 20 % more time)."""
-    return program.options.target == "openmp" and all(remark.code != "register-tile" for remark in program.remarks)
+    tiles = any(remark.code == "register-tile" for remark in program.remarks)
+    return program.scop.has_versions or (program.options.target == "openmp" and not tiles)
+
+
+def with_known_sizes(program: Program, text: str, region: Region) -> tuple[Program, str]:
+    """A text with a version for what the file knows of its sizes, "" for none, and the program with a remark on it."""
+    special = specialised(text, region) if text and worth_versions(program) else ""
+    if not special:
+        return program, ""
+    if faults := special_faults(program, region, text, special):
+        message = f"the version for the sizes that calls pass was refused ({faults[0].message}), and left out"
+        return program.remark("verification-failed", "special", message), ""
+    return told_of_version(program, special), special
 
 
 def with_other_values(found: Compiled, other: Compiled, region: Region) -> Compiled:
-    """A region compiled for the values that its factors mostly have, and for all: one text with both."""
+    """A region compiled for what its factors mostly are, and for all: one text with both."""
     done = loop_facts(other.program).values()
     if not other.ast or not any(facts.tiled or facts.parallel or facts.vector for facts in done):
         return found  # whose other branch has the region as it was written
@@ -283,9 +292,27 @@ def with_other_values(found: Compiled, other: Compiled, region: Region) -> Compi
     if not both:
         return other
     if faults := both_faults(region, found.text, other.text, both):
-        message = f"the text for all values of its factors was refused ({faults[0].message}), and left out"
-        return replace(found, program=found.program.remark("verification-failed", "special", message))
-    return replace(found, special=both)
+        return without_branch(found, faults[0])
+    program = replace(found.program, remarks=tuple(r for r in found.program.remarks if r.code != "known-sizes"))
+    program, special = with_known_sizes(program, both, region)
+    return replace(found, program=program, text=both, special=special)
+
+
+def with_next_version(found: Compiled, other: Compiled, region: Region) -> Compiled:
+    """A region compiled for two sets of values that calls pass: one text with both, as it was written for one of them
+    if nothing is gained there."""
+    if not found.ast and not other.ast:
+        return replace(found, special="")
+    best = found if found.ast else other
+    both = in_order(found.special, other.special, region)
+    if faults := next_version_faults(region, found.special, other.special, both):
+        return without_branch(best, faults[0])
+    return replace(best, special=both)
+
+
+def without_branch(found: Compiled, fault: Fault) -> Compiled:
+    message = f"the text for other values of its factors was refused ({fault.message}), and left out"
+    return replace(found, program=found.program.remark("verification-failed", "special", message))
 
 
 def told_of_version(program: Program, special: str) -> Program:

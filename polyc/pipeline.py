@@ -10,7 +10,7 @@ from polyc import fallback
 from polyc.analysis.coincident import with_coincident_loops
 from polyc.analysis.dependences import Known, compute_dependences, no_dependences
 from polyc.analysis.loop_facts import achieved
-from polyc.attempt import Attempt, with_other_values, without_rows
+from polyc.attempt import Attempt, with_next_version, with_other_values, without_rows
 from polyc.bounded import within_time
 from polyc.codegen import obstacle
 from polyc.cost.given_sizes import tell_unused
@@ -230,16 +230,26 @@ def compile_region(region: Region, options: Options) -> Compiled:
     Where no program was shown to be right within the budget, the region stays as it was written.
     """
     with room_for_depth():
-        general = region.scop.general
-        if general is None:
-            return _with_loops_parted(region, options)
-        other = _with_loops_parted(replace(region, scop=general), options)
-        if options.gpu:
-            return other
-        found = _with_loops_parted(region, options)
-        if not found.ast or found.verified != options.verify or pays(other, found):
-            return other
-        return with_other_values(found, other, region)
+        return _for_values(region, options)
+
+
+def _for_values(region: Region, options: Options) -> Compiled:
+    """One region, for the values of its factors that the calls pass, one after the other, and for all others; GPUs have
+    only what is made for all of them."""
+    scop = region.scop
+    if scop.general is None:
+        return _with_loops_parted(region, options)
+    if not options.gpu and scop.has_versions and not scop.general.supposed:  # no call has others
+        return _with_loops_parted(region, options)
+    other = _for_values(replace(region, scop=scop.general), options)
+    if options.gpu:
+        return other
+    found = _with_loops_parted(region, options)
+    if scop.has_versions:
+        return with_next_version(found, other, region)
+    if not found.ast or found.verified != options.verify or pays(other, found):
+        return other
+    return with_other_values(found, other, region)
 
 
 def _with_loops_parted(region: Region, options: Options) -> Compiled:

@@ -15,20 +15,20 @@ from zlib import crc32
 Item = TypeVar("Item")
 EVERYTHING = bool(os.environ.get("POLYC_ALL_MODES"))
 IN_TURNS = not EVERYTHING and bool(os.environ.get("POLYC_TURNS"))
-COMPILING = ("differential", "gpu", "mutation", "passes", "remarks", "reread", "verify")
+COMPILING = ("benchmarks", "differential", "gpu", "model", "mutation", "passes", "remarks", "reread", "verify")
 """The folders of tests that compile a program for each case."""
-SEVERAL, MANY = 8, 24
-"""Cases of a test from which on each second one is tried, and each third one."""
+SHARES = ((24, 4), (12, 3), (4, 2))
+"""Cases of a test, and which share of them is tried from so many on."""
 
 
 def in_turns(ids: Sequence[str]) -> list[bool]:
-    """Which of the tests are tried: with many cases each second or third, from another one on for each test."""
+    """Which of the tests are tried: with many cases each second to fourth, from another one on for each test."""
     tests = [one.partition("[")[0] for one in ids]
     counts, seen = Counter(tests), Counter[str]()
     found: list[bool] = []
     for test in tests:
         compiles = test.split("/")[1:2] and test.split("/")[1] in COMPILING
-        share = 1 if not compiles or counts[test] < SEVERAL else 2 if counts[test] < MANY else 3
+        share = next((share for count, share in SHARES if compiles and counts[test] >= count), 1)
         found.append((seen[test] + crc32(test.encode())) % share == 0)
         seen[test] += 1
     return found

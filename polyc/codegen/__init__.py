@@ -3,7 +3,7 @@
 Program -> text. Decides nothing: all that it needs stands in the tree and the buffers.
 """
 
-from polyc.codegen.blocks.special import for_other_values, specialised
+from polyc.codegen.blocks.special import for_other_values, in_order, specialised
 from polyc.codegen.gpu.functions import obstacle
 from polyc.codegen.gpu.words import NotMappable
 from polyc.codegen.render import (
@@ -20,6 +20,7 @@ __all__ = [
     "NotMappable",
     "certified",
     "for_other_values",
+    "in_order",
     "obstacle",
     "on_lines",
     "question_of",

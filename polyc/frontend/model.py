@@ -65,7 +65,7 @@ from polyc.frontend.sets.delinear import is_linearised, shaped_items
 from polyc.frontend.sets.multiples import assume_products, told
 from polyc.frontend.sets.promises import condition_set, names_in
 from polyc.frontend.special import special
-from polyc.frontend.supposed import ORIGINAL, choices, not_affine, with_general
+from polyc.frontend.supposed import ORIGINAL, choices, never_holds, not_affine, versions, with_general
 from polyc.frontend.text.chunks import KEYWORDS, Chunks
 from polyc.frontend.text.foreign import foreign
 from polyc.frontend.text.places import Places
@@ -141,8 +141,8 @@ class Modeller:
     def scop(self) -> Scop:
         """Model the region. Raises UserError with everything that is refused in it.
 
-        Where steps and factors make it less than affine, `x * stride`, it is modelled for those that each call of the
-        file passes, or for 1, if that makes more of it.
+        Where steps and factors make it less than affine, `x * stride`, or short loops have few iterations, it is
+        modelled for those that the calls of the file pass, or for 1, if that makes more of it.
         """
         refused: UserError | None = None
         scop: Scop | None = None
@@ -150,12 +150,21 @@ class Modeller:
             scop = self.with_functions()
         except UserError as error:
             refused = error
-        if scop is None or not_affine(scop):
-            for chosen in choices(self.factors()):
+        factors = self.factors()
+        passed = versions(factors)
+        less = scop is None or not_affine(scop) > 0
+        short = any(factor.taps for one in passed for factor in one.values())
+        if less or short or any(never_holds(scop, one) for one in passed):
+            found = [other for one in passed if (other := self.supposing(one)) is not None]
+            most = 0 if scop is None else max(not_affine(scop) - less, 0)
+            if found and len(found) == len(passed) and all(not_affine(one) <= most for one in found):
+                last = found[-1] if scop is None or len(found) == 1 else with_general(found[-1], scop)
+                return reduce(lambda general, one: with_general(one, general), reversed(found[:-1]), last)
+        if less:
+            for chosen in choices(factors):
                 other = self.supposing(chosen)
-                guessed = any(factor.value is None for factor in chosen.values())
-                if other is not None and not_affine(other) < (1 if guessed or scop is None else not_affine(scop)):
-                    return with_general(other, scop) if guessed and scop is not None else other
+                if other is not None and not not_affine(other):
+                    return other if scop is None else with_general(other, scop)
         if scop is None:
             assert refused is not None
             raise refused
@@ -199,13 +208,13 @@ class Modeller:
         if self.inlines and not any(map(is_type, walk(self.parsed.function.body))):
             called, written_by_user = written_by_user, with_bodies(written_by_user, scope, self.bodies)
             self.inlined = called is not written_by_user
-        values = self.callers.values(self.parsed, types)
+        values, each = self.callers.values(self.parsed, types), self.callers.each(self.parsed)
         if self.supposed:
             numbers = {expr: (factor.value or 1, factor.type) for expr, factor in self.supposed.items()}
             written_by_user = with_numbers(written_by_user, numbers)
         else:
             steady = Affine(Region(scope, frozenset(writes(written_by_user)))).member_type
-            self.factors = partial(factors, written_by_user, scope, values, steady)
+            self.factors = partial(factors, written_by_user, scope, values, each, steady)
         self.moved = moved(written_by_user)
         written_by_user = with_transfers(written_by_user, scope, self.own_functions)
         calls = [self.effects.of(item.function) for item in c.walk(written_by_user) if isinstance(item, c.Call)]
@@ -261,7 +270,7 @@ class Modeller:
         if region.problems:
             raise UserError(unique(region.problems))
         questions = asking(region, self.file_names | self.function_names())
-        supposed = [Supposed(expr, one.value or 1, told(expr)) for expr, one in self.supposed.items()]
+        supposed = [Supposed(expr, one.value or 1, told(expr), bool(one.calls)) for expr, one in self.supposed.items()]
 
         def put_together(statements: list[Item]) -> Scop:
             scop = self.assemble(region, converter, after, statements, span, end_line, body)
@@ -272,7 +281,7 @@ class Modeller:
             symbols = {key: scope.symbols[key] for key in scop.arrays}
             numbers = (key for key, symbol in symbols.items() if self.is_number_before(symbol, before, converter))
             scop = replace(scop, numbers=frozenset(numbers))
-            scop = special(scop, region, values)
+            scop = special(scop, region, values, each)
             return replace(scop, tile=self.asked_tile(), wishes=self.wishes(scop, body, asked))
 
         scop = put_together(statements)
@@ -613,7 +622,8 @@ class Modeller:
         for expr, factor in self.supposed.items():
             supposed, value = region.parameter(label(expr), factor.type, expr), factor.value or 1
             region.assumed = region.assumed.intersect(supposed.eq_set(number(value)))
-            why = "which each call in this file passes" if factor.value else "as it mostly is"
+            why = "as it mostly is" if factor.value is None else "which each call in this file passes"
+            why = "which calls in this file pass" if factor.calls else why
             region.note("supposed", f"modelled for {label(expr)} = {value}, {why}: it multiplies variables", span)
 
     def promise(self, region: Region, steps: dict[str, int]) -> None:

@@ -297,6 +297,8 @@ class Supposed:
     value: int
     name: str
     """It, in words."""
+    one_of: bool = False
+    """Whether calls of the file pass several numbers, and there is a model for each of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -428,6 +430,8 @@ class Scop:
     always: tuple[Always, ...] = ()
     """What the C compiler is told of sizes, and of shapes, where they are so; the model says nothing of them."""
     shaped: tuple[Shaped, ...] = ()
+    usual: Mapping[str, int] = field(default_factory=dict)
+    """Parameters -> the largest value that calls of the file pass: for estimates of what there is to do."""
     in_place: tuple[tuple[int, int], ...] = ()
     """The lines of functions that stand in the places of their calls, and may be regions of their own."""
     supposed: tuple[Supposed, ...] = ()
@@ -435,12 +439,17 @@ class Scop:
     """The region with all that an iteration does in its place, where this one has something behind the loop: the
     last iteration's work, or what goes into a sum."""
     general: Scop | None = None
-    """The model for other values of these, where it is not known that the file has none."""
+    """The model for other values of these, or for all of them."""
     bounds: isl.Set | None = None
     """`[n] -> { : … }`: sizes at which what is accessed in any case stays inside of the arrays that the file declares.
     For estimates of what there is to do: isl's scheduler is slow with so many numbers. None: all."""
     rows: Rows | None = None
     """What is asked only because threads may have rows whose lengths the sizes decide."""
+
+    @property
+    def has_versions(self) -> bool:
+        """Whether calls of the file pass several sets of values, and there is a model for each of them."""
+        return any(one.one_of for one in self.supposed)
 
     @property
     def memories(self) -> tuple[Memory, ...]:

@@ -29,9 +29,10 @@ def sample_parameters(program: Program) -> isl.Set:
 
 
 def _chosen(program: Program, known: isl.Set) -> list[int]:
-    """Large sizes of those that are known."""
+    """Large sizes of those that are known; of others what calls in the file pass."""
     count = known.dim(isl.dim_type.param)
-    most = {p.name: _largest(p) for p in program.scop.parameters}
+    usual = program.scop.usual
+    most = {p.name: usual.get(p.name) or _largest(p) for p in program.scop.parameters}
     named = (most.get(known.get_dim_name(isl.dim_type.param, k) or "", LARGE) for k in range(count))
     large = [_allowed(known, k, size) for k, size in enumerate(named)]
     chosen = list(large)
@@ -41,7 +42,7 @@ def _chosen(program: Program, known: isl.Set) -> list[int]:
             chosen[position] = min(chosen[position], max(1, round(LARGE / tie.factor)))
     best = _score(program, _fixed(known, chosen))
     for position in range(count):
-        if chosen[position] < large[position]:
+        if chosen[position] < large[position] or known.get_dim_name(isl.dim_type.param, position) in usual:
             continue
         tried = [*chosen[:position], SMALL, *chosen[position + 1 :]]
         score = _score(program, _fixed(known, tried))

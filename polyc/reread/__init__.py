@@ -14,7 +14,7 @@ from polyc.reread.exchanges import exchange_faults
 from polyc.reread.guards import guard_faults
 from polyc.reread.literal import literal_faults
 from polyc.reread.parts import NotComparable, Refused
-from polyc.reread.special import both_faults, special_faults
+from polyc.reread.special import both_faults, next_version_faults, special_faults
 from polyc.reread.steps import Step, step_faults
 
 
@@ -37,4 +37,4 @@ def text_faults(program: Program, region: Region, rendered: Rendered) -> list[Fa
     return []
 
 
-__all__ = ["NotComparable", "both_faults", "special_faults", "text_faults"]
+__all__ = ["NotComparable", "both_faults", "next_version_faults", "special_faults", "text_faults"]

@@ -43,6 +43,16 @@ def both_faults(region: Region, text: str, other: str, both: str) -> list[Fault]
     return []
 
 
+def next_version_faults(region: Region, special: str, other: str, both: str) -> list[Fault]:
+    """What is wrong with a version that has another one, right by itself, in the place of its other branch."""
+    head, tail = ["}", "else", "{"], ["}"]
+    behind = [*head, *words_of(region.original), *tail]
+    first, second, words = words_of(special), words_of(other), words_of(both)
+    if first[-len(behind) :] != behind or words != [*first[: -len(behind)], *head, *second, *tail]:
+        return [Fault("text", "its versions are others", "")]
+    return []
+
+
 def _parts(text: str) -> tuple[list[str], list[str], list[str]]:
     """What stands before the other branch, in it, and behind it."""
     words = words_of(text)

@@ -71,6 +71,65 @@ def test_what_each_call_passes_is_taken() -> None:
     assert region.scop.general is None  # no call has others
     (region,) = read("t.c", InputOptions(), text=text + call.format(s=1, d=3)).regions
     assert supposed(region.scop) == {"d": 3, "s": 1}
+    assert region.scop.has_versions
     assert region.scop.general is not None
+    assert supposed(region.scop.general) == {"d": 3, "s": 2}
     (region,) = read("t.c", InputOptions(), text=text + call.format(s=1, d=3).replace("2, 3, 1", "500, 3, 1")).regions
     assert supposed(region.scop) == {"d": 3, "s": 1}
+
+
+CALLED = """
+static void filter(int n, int k, int s, const float *a, const float *w, float *b)
+{{
+#pragma scop
+    for (int i = 0; i < n; i++) {{
+        float t = 0;
+        for (int u = 0; u < k; u++)
+            t += w[u] * a[i * s + u];
+        b[i] = t;
+    }}
+#pragma endscop
+}}
+void f(const float *a, const float *w, float *b) {{ {calls} }}
+"""
+
+
+@pytest.mark.parametrize(
+    ("calls", "versions"),
+    [
+        ("filter(500, 5, 2, a, w, b);", [{"k": 5, "s": 2}]),  # rows of `s` elements would need s >= k
+        ("filter(500, 5, 1, a, w, b); filter(250, 5, 2, a, w, b);", [{"k": 5, "s": 1}, {"k": 5, "s": 2}]),
+        ("filter(500, 5, 1, a, w, b); filter(250, 3, 1, a, w, b);", [{"k": 5, "s": 1}, {"k": 3, "s": 1}]),
+        ("filter(500, 5, 1, a, w, b); filter(250, 5, n(), a, w, b);", [{"k": 5}]),
+        ("filter(500, 500, 1, a, w, b);", [{"s": 1}]),
+        ("int k = 5; for (int s = 1; s < 3; s++) filter(500, k, s, a, w, b);", [{"k": 5}]),
+        ("int k = 5; k++; filter(500, k, 1, a, w, b);", [{"s": 1}]),
+    ],
+)
+def test_a_model_for_each_set_of_values_that_calls_pass(calls: str, versions: list[dict[str, int]]) -> None:
+    (region,) = read("t.c", InputOptions(), text="int n(void);" + CALLED.format(calls=calls)).regions
+    found, scop = [], region.scop
+    while scop is not None and scop.supposed:
+        found.append(supposed(scop))
+        scop = scop.general
+    assert found == versions
+    assert region.scop.has_versions == (len(versions) > 1)
+
+
+def test_too_many_sets_of_values() -> None:
+    calls = "".join(f"filter(500, {k}, {s}, a, w, b);" for k, s in ((1, 1), (3, 1), (5, 1), (3, 2)))
+    (region,) = read("t.c", InputOptions(), text=CALLED.format(calls=calls)).regions
+    assert supposed(region.scop) == {"s": 1}
+    calls += "".join(f"filter(500, 5, {s}, a, w, b);" for s in (3, 4))
+    (region,) = read("t.c", InputOptions(), text=CALLED.format(calls=calls)).regions
+    assert not region.scop.supposed
+
+
+def test_what_calls_pass_is_what_there_is_to_do() -> None:
+    calls = "filter(500, 50, 1, a, w, b); filter(250, 40, 1, a, w, b);"
+    (region,) = read("t.c", InputOptions(), text=CALLED.format(calls=calls)).regions
+    assert {name: region.scop.usual[name] for name in "nk"} == {"n": 500, "k": 50}
+    (region,) = read(
+        "t.c", InputOptions(), text=CALLED.format(calls=calls.replace("00", "").replace("250", "9"))
+    ).regions
+    assert not region.scop.usual  # a test's

@@ -11,7 +11,7 @@ from polyc.frontend import read
 from polyc.model.program import Compiled, InputOptions, Options
 from polyc.model.scop import Region
 from polyc.pipeline import compile_region
-from polyc.reread import both_faults, special_faults
+from polyc.reread import both_faults, next_version_faults, special_faults
 
 FILE = """
 static void scale(int n, int low, double a[n][2 * n], double *sum)
@@ -101,8 +101,9 @@ def test_the_text_for_any_stride_is_the_other_branch() -> None:
     (region,) = read("t.c", InputOptions(), text=STRIDES).regions
     assert region.scop.general is not None
     both = compile_region(region, Options())
+    found = compile_region(replace(region, scop=replace(region.scop, general=None)), Options())
     other = compile_region(replace(region, scop=region.scop.general), Options())
-    assert not both_faults(region, both.text, other.text, both.special)
+    assert not both_faults(region, found.text, other.text, both.text)
     for before, after in [
         ("stride == 1", "stride <= 1"),
         ("long j = 0", "long j = 1"),
@@ -110,7 +111,37 @@ def test_the_text_for_any_stride_is_the_other_branch() -> None:
         ("} else {", "}{"),
         ("} else {", "} else { b[0] = 1;"),
     ]:
-        wrong = both.special.replace(before, after, 1)
-        assert wrong != both.special
-        assert both_faults(region, both.text, other.text, wrong), before
-    assert both_faults(region, both.text, other.text, both.text)
+        wrong = both.text.replace(before, after, 1)
+        assert wrong != both.text
+        assert both_faults(region, found.text, other.text, wrong), before
+    assert both_faults(region, found.text, other.text, found.text)
+
+
+CALLS = (
+    STRIDES.replace("void thin", "static void thin")
+    + """
+void thinned(int n, int m, const double *a, double *b) { thin(n, m, 1, a, b); thin(n, m, 3, a, b); }
+"""
+)
+
+
+def test_a_version_for_each_stride() -> None:
+    (region,) = read("t.c", InputOptions(), text=CALLS).regions
+    other_region = replace(region, scop=region.scop.general)
+    assert region.scop.has_versions
+    first = compile_region(replace(region, scop=replace(region.scop, general=None)), Options())
+    second = compile_region(other_region, Options())
+    both = compile_region(region, Options()).special
+    assert "if (stride == 1) {" in both
+    assert "if (stride == 3) {" in both
+    assert both.count("#pragma omp parallel for") == 2
+    assert not next_version_faults(region, first.special, second.special, both)
+    for before, after in [
+        ("stride == 3", "stride == 2"),
+        ("stride == 1", "stride <= 1"),
+        ("b[i] += a[x]", "b[i] += a[i]"),
+    ]:
+        wrong = both.replace(before, after, 1)
+        assert wrong != both
+        assert next_version_faults(region, first.special, second.special, wrong), before
+    assert next_version_faults(region, first.special, second.special, first.special)

@@ -40,9 +40,10 @@ _AS_BEFORE = [_GCC, "#pragma GCC diagnostic pop", "#endif"]
 
 
 def specialised(text: str, region: Region) -> str:
-    """The text with a version for what the file knows; "" where that says nothing to loops that threads run."""
+    """The text with a version for what the file knows; "" where that says nothing to loops that threads run, and there
+    are no versions for other values."""
     scop, indent = region.scop, region.indent
-    if _OUTLINED not in text or not (scop.always or scop.shaped):
+    if (_OUTLINED not in text and not scop.has_versions) or not (scop.always or scop.shaped):
         return ""
     mentioned = set(IDENTIFIER.findall(_UNUSED.sub("", _DIRECTIVE.sub("", _COMMENT.sub("", text)))))
     free = scop.used_names | mentioned
@@ -66,11 +67,21 @@ def specialised(text: str, region: Region) -> str:
         rest.rstrip("\n"),
         *_AS_BEFORE,
         *([f"{indent}  }}"] if shaped else []),
-        f"{indent}}} else {{ /* {OTHERWISE} */",
-        region.original.rstrip("\n"),
-        f"{indent}}}",
+        otherwise(region),
     ]
-    return "\n".join([*lines, ""])
+    return "\n".join(lines)
+
+
+def otherwise(region: Region) -> str:
+    """The branch for all other sizes."""
+    return f"{region.indent}}} else {{ /* {OTHERWISE} */\n{region.original.rstrip(chr(10))}\n{region.indent}}}\n"
+
+
+def in_order(special: str, other: str, region: Region) -> str:
+    """A version with another one, for other values, as its other branch."""
+    head = f"{region.indent}}} else {{ /* for what other calls pass */"
+    last = indented(other.rstrip("\n"), INDENT)
+    return special.removesuffix(otherwise(region)) + "\n".join([head, last, f"{region.indent}}}", ""])
 
 
 def for_other_values(text: str, other: str, region: Region) -> str:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import replace
 
 from pycparser import c_ast
@@ -39,23 +40,29 @@ class Callers:
 
     chunks: Chunks
     places: Places
-    known: dict[str, dict[int, int]] = field(default_factory=dict)
+    known: dict[str, list[dict[int, int]]] = field(default_factory=dict)
 
     def arguments(self, name: str) -> dict[int, int]:
-        """Positions of a function's parameters -> what each call passes there. {} where not all calls may be seen: of a
-        function that another file may call as well, unless this file is the program, with a `main`."""
+        """Positions of a function's parameters -> the one value that each call passes there."""
+        passed = self.passed(name)
+        return {n: value for n, value in passed[0].items() if all(o.get(n) == value for o in passed)} if passed else {}
+
+    def passed(self, name: str) -> list[dict[int, int]]:
+        """The constants that each call of a function passes, by the positions of its parameters. [] where not all calls
+        may be seen: of a function that another file may call as well, unless this file is the program, with a `main`.
+        """
         if name not in self.known:
-            self.known[name] = {}  # while it is looked into: it calls itself
+            self.known[name] = []  # while it is looked into: it calls itself
             self.known[name] = self.found(name)
         return self.known[name]
 
-    def found(self, name: str) -> dict[int, int]:
+    def found(self, name: str) -> list[dict[int, int]]:
         chunks = self.chunks
         bodies = [n for n in chunks.mentions.get(name, ()) if chunks.items[n].is_function]
         if len(bodies) != 1 or name == "main":
-            return {}
+            return []
         if _STATIC.search(chunks.items[bodies[0]].header) is None and not self.has_main:
-            return {}
+            return []
         word = re.compile(rf"\b{re.escape(name)}\b")
         passed: list[dict[int, int]] = []
         for number, item in enumerate(chunks.items):
@@ -67,11 +74,9 @@ class Callers:
                 continue
             found = self.calls(number, name) if item.is_function and number != bodies[0] else []
             if len(found) != times:  # its address is taken, or a statement of its caller cannot be read
-                return {}
+                return []
             passed += found
-        if not passed:
-            return {}
-        return {n: value for n, value in passed[0].items() if all(one.get(n) == value for one in passed)}
+        return passed
 
     @property
     def has_main(self) -> bool:
@@ -94,6 +99,14 @@ class Callers:
             constants = [(n, constant(argument, types, values)) for n, argument in arguments]
             found.append({n: value for n, value in constants if value is not None})
         return found
+
+    def each(self, parsed: Parsed) -> dict[str, tuple[int, ...]]:
+        """A function's parameters that each call passes a constant for -> these, call by call."""
+        passed = self.passed(parsed.function.decl.name)
+        args = parsed.function.decl.type.args
+        names = [getattr(node, "name", None) for node in args.params] if args is not None else []
+        given = {name: [one[n] for one in passed if n in one] for n, name in enumerate(names) if name is not None}
+        return {name: tuple(found) for name, found in given.items() if found and len(found) == len(passed)}
 
     def values(self, parsed: Parsed, types: Types) -> dict[str, int | None]:
         """A function's own names -> what they always are; None where that is not known, or one is several things."""
@@ -138,7 +151,7 @@ def fitting(node: c_ast.Decl, value: int | None, types: Types) -> int | None:
     return value if low <= value <= high else None
 
 
-def constant(node: c_ast.Node, types: Types, values: dict[str, int | None]) -> int | None:
+def constant(node: c_ast.Node, types: Types, values: Mapping[str, int | None]) -> int | None:
     """The value of an expression of constants and of names with one value."""
     known = {name: value for name, value in {**types.constants, **values}.items() if value is not None}
     return replace(types, constants=known).constant(node)

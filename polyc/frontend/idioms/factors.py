@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
 
-from polyc.analysis.expressions.facts import mentions, writes
+from polyc.analysis.expressions.facts import base_key, lvalues, mentions, writes
 from polyc.frontend.c.ctype import INT
 from polyc.frontend.c.symbols import Scope
 from polyc.model import ctree as c
@@ -13,6 +14,8 @@ from polyc.records import dataclass, field
 
 MOST_STEPS = 64
 """A larger number is the length of a row."""
+MOST_TAPS = 16
+"""Iterations of a loop inside of others that a C compiler may unroll."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,34 +28,54 @@ class Factor:
     strides: bool
     """Whether such a product is compared with something, or is a part of another product, `(y * stride + v) * w`: it is
     no place in an array's rows, of which the factor would be the length."""
+    taps: bool
+    """Whether loops inside of longer ones have so few iterations, `for (u = 0; u < window; u++)`."""
+    calls: tuple[int, ...] = ()
+    """What the calls pass, one after the other, where they pass several constants."""
 
 
 def factors(
-    body: c.Block, scope: Scope, values: Mapping[str, int | None], member: Callable[[c.Member], CType | None]
+    body: c.Block,
+    scope: Scope,
+    values: Mapping[str, int | None],
+    each: Mapping[str, tuple[int, ...]],
+    member: Callable[[c.Member], CType | None],
 ) -> dict[c.Expr, Factor]:
-    """Sizes by which subscripts, conditions and whole numbers of the region multiply its variables, and in which its
-    loops count; of those of which no value is known only such that bound nothing.
+    """Sizes by which subscripts, conditions and whole numbers of the region multiply its variables, in which its loops
+    count, and that bound short loops; of those of which no value is known only such that bound nothing.
 
     values: by the names that the user gave them
+    each: what the calls of the function pass for its parameters
     member: the type of a member that is a whole number and that the region does not change, `s->w`
     """
-    finder = _Finder(scope, values, member, frozenset(writes(body)))
+    finder = _Finder(scope, values, each, member, frozenset(writes(body)), copies(body))
     bounds = {side for node in c.walk(body) for side in compared(node, finder.changed)}
     for node in c.walk(body):
         finder.look(node)
-    sizes = {expr: one for expr, one in finder.sizes.items() if one[1] is not None or expr not in bounds}
-    return {expr: Factor(type_, value, expr in finder.strides) for expr, (type_, value) in sizes.items()}
+    finder.look_for_taps(body, within=False)
+    return {
+        expr: Factor(type_, value, expr in finder.strides, expr in finder.taps, calls)
+        for expr, (type_, value, calls) in finder.sizes.items()
+        if value is not None or calls or expr not in bounds
+    }
+
+
+Size = tuple[CType, int | None, tuple[int, ...]]
+"""Its type, what each call passes, and what the calls pass where that differs."""
 
 
 @dataclass(slots=True)
 class _Finder:
     scope: Scope
     values: Mapping[str, int | None]
+    each: Mapping[str, tuple[int, ...]]
     member: Callable[[c.Member], CType | None]
     changed: frozenset[str]
     """The names that the region writes."""
-    sizes: dict[c.Expr, tuple[CType, int | None]] = field(default_factory=dict)
+    copies: Mapping[str, c.Name]
+    sizes: dict[c.Expr, Size] = field(default_factory=dict)
     strides: set[c.Expr] = field(default_factory=set)
+    taps: set[c.Expr] = field(default_factory=set)
     made: dict[str, set[c.Expr]] = field(default_factory=dict)
     """The factors that variables are made with."""
 
@@ -75,6 +98,31 @@ class _Finder:
             case c.Assign(target=c.Name(name=name), value=value) if is_whole(self.scope, name):
                 self.made.setdefault(name, set()).update(self.products(value))
 
+    def look_for_taps(self, node: c.Node, within: bool) -> bool:
+        """Note the bounds of short loops within longer ones. Answers whether no loop of the node is longer."""
+        if not isinstance(node, c.For):
+            none_longer = [self.look_for_taps(child, within) for child in c.children(node)]
+            return all(none_longer)
+        found = {one for part in (node.init, node.condition) if part is not None for one in self.small(part)}
+        names = {name for part in (node.init, node.condition) if part is not None for name in mentions(part)}
+        copied = {name for name in names & self.copies.keys() if self.copies[name] in found}
+        short = names <= (self.changed - self.copies.keys()) | copied | {one.name for one in found}
+        if self.look_for_taps(node.body, within or not short) and short:
+            if within:
+                self.taps |= {one for one in found if self.is_size(one)}
+            return True
+        return False
+
+    def small(self, node: c.Node) -> Iterator[c.Name]:
+        """The sizes in an expression of which every call passes a small number."""
+        for name in outside_subscripts(node):
+            if not isinstance(name, c.Name):
+                continue
+            one = self.copies.get(name.name, name)
+            found = self.size(one)
+            if found is not None and max((found[1] or 0, *found[2])) in range(1, MOST_TAPS + 1):
+                yield one
+
     def products(self, node: c.Node) -> set[c.Expr]:
         """The sizes that variables are multiplied with in an expression, or in what its names are made of."""
         found: set[c.Expr] = set()
@@ -89,16 +137,32 @@ class _Finder:
 
     def is_size(self, node: c.Expr) -> bool:
         """Whether an expression is a size that may be a stride; it is known then."""
+        if node not in self.sizes and (found := self.size(node)) is not None:
+            self.sizes[node] = found
+        return node in self.sizes
+
+    def size(self, node: c.Expr) -> Size | None:
+        """What is known of a size; None where an expression is none, or no stride."""
         match node:
             case c.Member() if (type_ := self.member(node)) is not None:
-                self.sizes[node] = type_, None
+                return type_, None, ()
             case c.Name(name=name) if name not in self.changed and is_whole(self.scope, name):
                 symbol = self.scope.symbols[name]
                 value = self.values.get(symbol.c_name)
                 outside = symbol.key == symbol.c_name and symbol.storage is not Storage.REGION
                 if outside and not symbol.constant and not symbol.volatile and 0 < (value or 1) <= MOST_STEPS:
-                    self.sizes[node] = symbol.shape.element, value
-        return node in self.sizes
+                    calls = () if value is not None else self.each.get(symbol.c_name, ())
+                    small = all(0 < one <= MOST_STEPS for one in calls)
+                    return symbol.shape.element, value, calls if small else ()
+        return None
+
+
+def copies(body: c.Block) -> dict[str, c.Name]:
+    """Variables of the region that are declared as copies of others, and never change: a function's parameters, where
+    its body stands in the place of a call."""
+    written = Counter(key for target in lvalues(body) if (key := base_key(target)) is not None)
+    declared = [node for node in c.walk(body) if isinstance(node, c.Decl) and written[node.name] == 1]
+    return {node.name: node.init for node in declared if isinstance(node.init, c.Name)}
 
 
 def parts_of_products(node: c.Node) -> Iterator[c.Expr]:

@@ -154,9 +154,10 @@ class Modeller:
         passed = versions(factors)
         less = scop is None or not_affine(scop) > 0
         short = any(factor.taps for one in passed for factor in one.values())
-        if less or short or any(never_holds(scop, one) for one in passed):
+        wanted = short or any(never_holds(scop, one) for one in passed)
+        if less or wanted:
             found = [other for one in passed if (other := self.supposing(one)) is not None]
-            most = 0 if scop is None else max(not_affine(scop) - less, 0)
+            most = 0 if scop is None else not_affine(scop) - (not wanted)
             if found and len(found) == len(passed) and all(not_affine(one) <= most for one in found):
                 last = found[-1] if scop is None or len(found) == 1 else with_general(found[-1], scop)
                 return reduce(lambda general, one: with_general(one, general), reversed(found[:-1]), last)

@@ -56,6 +56,12 @@ def declined_at_budget(name: str, run: Pass, program: Program, message: str = ""
         return program.remark(FAILED, name, f"the pass {name} failed and was left out: {_told(error)}")
 
 
+def was_left_out(name: str, program: Program) -> bool:
+    """Whether a pass that was the last to run declined with a remark."""
+    last = program.remarks[-1] if program.remarks else None
+    return last is not None and last.stage == name and last.code in ("budget", "isl-failed", FAILED)
+
+
 def faults_of(program: Program, original: Scop, meanwhile: Callable[[], None] = lambda: None) -> list[Fault]:
     """What the check finds, in a child process: its operations may take any time."""
     context, operations = program.scop.domain.get_ctx(), checking(program.scop) * program.operations

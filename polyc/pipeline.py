@@ -345,6 +345,8 @@ def _tried(attempt: Attempt, initial: Program, search: Search) -> Outcome:
     for name, run in passes_for(initial.options) if not initial.tree.domain.is_empty() else []:
         left_out = name in initial.options.without
         program = attempt.ran(name, INSTEAD.get(name, _unchanged) if left_out else run, program)
+        if name in INSTEAD and fallback.was_left_out(name, program):
+            program = fallback.declined_at_budget(name, INSTEAD[name], program)
         passes.append((name, program))
         outcome = Outcome(name, initial, tuple(passes), program, search)
         if relaxation_for(outcome) is not None:

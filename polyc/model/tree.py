@@ -100,6 +100,8 @@ class Member:
     """For a parallel loop: some of its iterations take much longer than others."""
     vector: bool = False
     """Print as a vector loop."""
+    spans: bool = False
+    """For a vector loop: sequential loops stand inside of it, and each of their iterations runs for all lanes."""
     reductions: tuple[tuple[str, str], ...] = ()
     """(operator, array) pairs of which each thread or lane combines a copy of its own, in any order."""
     atomics: tuple[tuple[str, str], ...] = ()

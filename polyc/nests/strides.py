@@ -228,7 +228,7 @@ def strides_of(member: Member, program: Program, spread: Set[str] = frozenset())
     spread: private arrays of which each iteration of the loop has its own, beside its neighbours'
     """
     consecutive = still = far = 0
-    for statement, position in _deepest(_below(member, program), program):
+    for statement, position in _deepest(statements_below(member, program), program):
         for access in statement.accesses:
             if access.kind is AccessKind.READ and any(
                 other.ref == access.ref and other.kind is not AccessKind.READ for other in statement.accesses
@@ -243,6 +243,18 @@ def strides_of(member: Member, program: Program, spread: Set[str] = frozenset())
     return Strides(consecutive, still, far)
 
 
+def goes_along(member: Member, program: Program) -> bool:
+    """Whether each step of a loop leads to the next elements or to the same ones, in all that it runs through."""
+    seen = False
+    for statement, position in statements_below(member, program):
+        for access in statement.accesses:
+            step = step_of(access, position, _last_stored(program, statement.name, access))
+            if step not in (0, 1) or (step == 1 and _is_wide(access, program)):
+                return False
+            seen = seen or step == 1
+    return seen
+
+
 def goes_far(member: Member, program: Program) -> bool:
     """Whether each step of a loop leads to other lines of the cache, and nothing along one.
 
@@ -250,7 +262,7 @@ def goes_far(member: Member, program: Program) -> bool:
     load all that lies between them, once it is told to make vectors.
     """
     far = False
-    inside = (one for one in _below(member, program) if one[0].name not in program.copies)
+    inside = (one for one in statements_below(member, program) if one[0].name not in program.copies)
     for statement, position in _deepest(inside, program):
         for access in statement.accesses:
             if _is_wide(access, program):
@@ -271,7 +283,7 @@ def leaps(member: Member, program: Program) -> bool:
     512 doubles between them a loop takes ten times as long. With its own model of costs it does not.
     """
     held = {one for buffer in program.buffers.values() for one in buffer.accesses}
-    for statement, position in _below(member, program):
+    for statement, position in statements_below(member, program):
         for access in statement.accesses:
             if access.exact and not access.loose and (statement.name, access.ref) not in held:
                 apart = _elements_apart(access, position, program)
@@ -298,7 +310,7 @@ def _is_wide(access: Access, program: Program) -> bool:
     return element.kind == "struct" and not 0 < element.size_bytes <= LINE
 
 
-def _below(member: Member, program: Program) -> Iterator[tuple[Statement, int]]:
+def statements_below(member: Member, program: Program) -> Iterator[tuple[Statement, int]]:
     """The statements that a loop runs through, and the dimension of theirs that it follows."""
     pieces = member.schedule.get_pw_aff_list()
     for k in range(pieces.n_pw_aff()):

@@ -156,12 +156,13 @@ def run_plain(compiler: Sequence[str], line: words.Line) -> int:
 
 
 def needs_openmp(path: str) -> bool:
-    """Whether an object or an archive starts threads of OpenMP."""
+    """Whether an object or an archive starts threads of OpenMP; those of link-time optimisation name no functions, but
+    the options that they were compiled with."""
     try:
         data = Path(path).read_bytes()
     except OSError:
         return False
-    return b"GOMP_" in data or b"__kmpc_" in data
+    return any(word in data for word in (b"GOMP_", b"__kmpc_", b"'-fopenmp'"))
 
 
 def call(command: Sequence[str], errors: list[bytes] | None = None) -> int:

@@ -370,10 +370,10 @@ class LoopPrinter:
         if member.parallel:
             collapse = f" collapse({together})" if together > 1 else ""
             return (PARALLEL + collapse + _sharing(member) + self.reductions(member),)
-        # A vector loop may hold no other loop but one that is unrolled first: with a window unrolled inside, gcc alone
+        # A vector loop may hold no short loop but one that is unrolled first: with a window unrolled inside, gcc alone
         # is faster than with the pragma (59 against 82 ms in the demo). Calls that it cannot turn into vector code
         # would make clang complain.
-        if member.vector and not any(_keeps_scalar(n) for n in c.walk(body)):
+        if member.vector and not any(_keeps_scalar(n, member.spans) for n in c.walk(body)):
             return ("omp simd" + self.reductions(member),)
         return ()
 
@@ -612,11 +612,11 @@ def _in_scope(body: tuple[c.Stmt, ...], hidden: frozenset[str] = frozenset()) ->
     return found
 
 
-def _keeps_scalar(node: c.Node) -> bool:
-    """Whether a loop with this inside is better left to the C compiler."""
+def _keeps_scalar(node: c.Node, spans: bool) -> bool:
+    """Whether a loop with this inside is better left to the C compiler. spans: as of `Member`"""
     match node:
         case c.For(pragmas=pragmas):
-            return pragmas != (UNROLLED,)
+            return pragmas != (UNROLLED,) and not spans
         case c.While():
             return True
         case _:

@@ -60,7 +60,7 @@ def _blank_comment(match: re.Match[str]) -> str:
 
 
 def load(path: str) -> UserFile:
-    """Read the file. Every byte comes out again: decoded as UTF-8 with surrogateescape."""
+    """Read the file. Every byte but a byte order mark comes out again: decoded as UTF-8 with surrogateescape."""
     if os.path.isdir(path):
         raise UserError.of("is-directory", f"'{path}' is a directory", hint="give the name of a C file")
     try:
@@ -86,10 +86,15 @@ def as_file(path: str, data: bytes) -> UserFile:
     if b"\0" in data:
         line = data.count(b"\n", 0, data.index(b"\0")) + 1
         raise UserError.of("binary-file", "the file holds NUL bytes: it is no C text", Span(path, line))
-    text = data.decode("utf-8", "surrogateescape")
+    text = decoded(data)
     if not text.strip():
         raise UserError.of("empty-file", "the file is empty", Span(path, 1))
     return UserFile(path, text)
+
+
+def decoded(data: bytes) -> str:
+    """The text, without a byte order mark, which C compilers skip at the start of a file and nowhere else."""
+    return data.decode("utf-8", "surrogateescape").removeprefix("\ufeff")
 
 
 def read_bytes(path: str) -> bytes:
@@ -107,7 +112,7 @@ def unreadable(path: str, reason: str) -> UserError:
 def assert_unchanged(user: UserFile) -> None:
     """The preprocessor reads the file for itself: both have to have seen the same text."""
     try:
-        same = read_bytes(user.path).decode("utf-8", "surrogateescape") == user.text
+        same = decoded(read_bytes(user.path)) == user.text
     except OSError:
         same = False
     if not same:

@@ -12,6 +12,7 @@ from polyc.cost.balance import is_uneven, saved_seconds
 from polyc.machine import load_cpu
 from polyc.model import ctree as c
 from polyc.model.program import Program
+from polyc.model.scop import Statement
 from polyc.model.tree import (
     Band,
     Domain,
@@ -29,7 +30,15 @@ from polyc.model.tree import (
 )
 from polyc.nests.nest import has_loops, has_parallel
 from polyc.nests.samples import sample_parameters
-from polyc.nests.strides import goes_far, iterations, leaps, usual_sizes
+from polyc.nests.strides import (
+    goes_along,
+    goes_far,
+    iterations,
+    iterations_below,
+    leaps,
+    statements_below,
+    usual_sizes,
+)
 from polyc.nests.wishes import sequential, stays_sequential, without_parallel
 from polyc.passes.loops.small_regions import with_tiles, worth_of
 from polyc.poly import budget, names, sets, share
@@ -250,7 +259,10 @@ def _vector(node: Node, program: Program, inside: bool = False) -> Node:
             last = members[-1]
             inside = inside or any(m.parallel or (m.coincident and m.role is Role.TILE) for m in members)
             if has_loops(node.child):
-                return replace(node, child=_vector(node.child, program, inside))
+                child = _vector(node.child, program, inside)
+                spans = _spans(last, child, program)
+                changed = (*members[:-1], replace(last, vector=True, spans=True)) if spans else members
+                return replace(node, members=changed, child=child)
             if not last.coincident or last.parallel or last.role is Role.TILE:
                 return node
             if last.role is not Role.POINT and _is_short(last, program):
@@ -260,6 +272,40 @@ def _vector(node: Node, program: Program, inside: bool = False) -> Node:
             return replace(node, members=(*members[:-1], replace(last, vector=True)))
         case _:
             return replace(node, child=_vector(node.child, program, inside))
+
+
+def _spans(member: Member, below: Node, program: Program) -> bool:
+    """Whether the loop makes vectors of sums that loops inside of it add up, each lane one in a register.
+
+    gcc finds this by itself, but not in a function into which OpenMP moves the loop, where it no longer knows that
+    pointers lead to different memory. Loops of so few iterations that it unrolls them are left to it.
+
+    requires: the loop carries no dependence, and lanes come to each iteration of the loops inside together
+    """
+    if not member.coincident or member.parallel or member.role is Role.TILE or member.reductions:
+        return False
+    inner = [m for n in walk(below) if isinstance(n, Band) for m in n.members]
+    plain = all(m.role in (Role.LOOP, Role.POINT) and not (m.parallel or m.vector or m.owned) for m in inner)
+    if not plain or iterations_below(below, program, usual_sizes(program)) <= WRITTEN_OUT:
+        return False
+    if _is_short(member, program) or leaps(member, program) or not goes_along(member, program):
+        return False
+    return all(_is_even(s, position, program) for s, position in statements_below(member, program))
+
+
+def _is_even(statement: Statement, position: int, program: Program) -> bool:
+    """Whether a statement's loops inside of one have the same iterations for each of its values, and it has no branch.
+
+    math: D over (o, x, i) is { (o, x) in D's projection } and { (o, i) in D's projection }
+    """
+    domain = statement.domain.intersect_params(program.scop.known).reset_tuple_id()
+    deeper = domain.dim(isl.dim_type.set) - position - 1
+    alone = domain.project_out(isl.dim_type.set, position + 1, deeper).insert_dims(
+        isl.dim_type.set, position + 1, deeper
+    )
+    others = domain.project_out(isl.dim_type.set, position, 1).insert_dims(isl.dim_type.set, position, 1)
+    branches = any(isinstance(n, c.If | c.For | c.While) for n in c.walk(statement.body))
+    return bool(alone.intersect(others).is_subset(domain)) and not branches
 
 
 def _is_short(member: Member, program: Program) -> bool:

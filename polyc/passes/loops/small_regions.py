@@ -82,7 +82,8 @@ def worth_of(
     lanes, data = _vectors(program, largest, at, within) if runs else (0.0, 0.0)
     if lanes > 0:
         first, last = machine.levels[0], machine.levels[-1]
-        near = cycles / max(each / (Rates().operations * lanes), data / within / machine.bytes_per_cycle(first))
+        moved = min(data / within, _moved(program, largest))
+        near = cycles / max(each / (Rates().operations * lanes), moved / machine.bytes_per_cycle(first))
         in_cache = machine.capacity(last, machine.cores) * within / data if data else inf
         least = min(near, max(least, in_cache))
     most = [e.intersect_domain(program.scop.bounded).max_val() for e in extents]
@@ -206,6 +207,13 @@ def _vectors(program: Program, instances: isl.Set, at: isl.Set, within: float) -
         return 0.0, 0.0  # a sum, of more than compilers unroll
     sizes = {a.array: max(1, program.scop.arrays[a.array].element.size_bytes) for a in statement.accesses}
     return max(1.0, VECTOR_BYTES / max(sizes.values())), sum(cells[name] * sizes[name] for name in cells)
+
+
+def _moved(program: Program, instances: isl.Set) -> float:
+    """The bytes that one instance of a statement loads and stores."""
+    accesses = program.statements[set_name(instances)].accesses
+    arrays = [program.scop.arrays[a.array] for a in accesses if a.relation.dim(isl.dim_type.out)]
+    return float(sum(max(1, array.element.size_bytes) for array in arrays))
 
 
 def _dimensions(above: Sequence[Member], instances: isl.Set) -> set[int] | None:

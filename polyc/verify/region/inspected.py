@@ -30,6 +30,7 @@ from polyc.poly import constant_of, in_name, maps
 from polyc.records import dataclass
 
 KIND = "inspection"
+INT_BYTES = 4
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -131,7 +132,7 @@ def _wrong(program: Program, statement: Statement, access: Access, position: int
     spare = spare_of(index, lambda name: name in scop.arrays and scop.arrays[name].element.kind != "int")
     if spare is None:
         return "its subscript may be rounded in several ways"
-    unsigned = {p.expr for p in scop.parameters if not p.type.signed} & set(c.walk(extent))
+    unsigned = _unsigned(scop) & set(c.walk(extent))
     for one in asked:
         renamed: dict[str, str] = {}
         if not _matches(one.index, index, one.statement.loops, statement.loops, renamed):
@@ -219,7 +220,7 @@ def _stays(scop: Scop, statement: Statement, reference: c.ArrayRef, position: in
     inner = [(loop, head) for loop, head in around if head is not None]
     names = [*statement.loops, *(head.key for _, head in inner)]
     extent = scop.arrays[reference.array].extents[position]
-    unsigned = {p.expr for p in scop.parameters if not p.type.signed}
+    unsigned = _unsigned(scop)
     if extent is None or len(set(names)) != len(names) or unsigned & set(c.walk(reference)):
         return False
     if any(_changes(statement.body, name) for name in statement.loops):
@@ -245,6 +246,11 @@ def _stays(scop: Scop, statement: Statement, reference: c.ArrayRef, position: in
         return False
     zero = isl.PwAff.val_on_domain(isl.Set.universe(space), isl.Val.zero(space.get_ctx()))
     return bool(inside.is_subset(value.ge_set(zero).intersect(value.lt_set(piecewise(reader.of_parameters(extent))))))
+
+
+def _unsigned(scop: Scop) -> set[c.Expr]:
+    """The sizes with which C computes without a sign: narrower ones become an int."""
+    return {p.expr for p in scop.parameters if not (p.type.signed or 0 < p.type.size_bytes < INT_BYTES)}
 
 
 def _is_idle(scop: Scop, statement: Statement, reference: c.ArrayRef) -> bool:

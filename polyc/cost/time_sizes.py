@@ -40,8 +40,6 @@ LARGEST_DATA = 128 << 20
 """Bytes that arrays of unknown size are taken to have at most together: cubes are not as wide as squares."""
 GAIN = 0.85
 """Of the time without tiles: what they have to get below, since tiles cost what the model does not count."""
-CLOSE = 1.05
-"""A smaller tile that takes at most so much longer than the best is preferred: it leaves more tiles for the cores."""
 OVERLAPPED_CELLS: dict[int, tuple[tuple[int, ...], ...]] = {
     1: (CELLS_OF_ROWS,),
     2: ((32, 64, 96), (128, 256, 512)),
@@ -149,10 +147,7 @@ def shape_for(program: Program, steps: Steps) -> Shape | Untiled:
         why = "values travel so far in a step, or both ways within one, that no skewed tile holds them"
         return Untiled(why, dependence=finder(program.scop, partial(far_values, steps)))
     times = [(_seconds(work, machine, *one), one) for one in tried]
-    least = min(time for time, _ in times)
-    time, (chosen, sizes) = min(
-        ((t, one) for t, one in times if t <= CLOSE * least), key=lambda found: (prod(found[1][1]), found[1])
-    )
+    time, (chosen, sizes) = min(times, key=lambda found: (found[0], prod(found[1][1]), found[1]))
     plain = _plain_seconds(work, machine)
     others = [f"{one[0]} {told_sizes(one[1])}: {told_seconds(t)}" for t, one in sorted(times) if one != (chosen, sizes)]
     data = {

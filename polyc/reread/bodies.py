@@ -222,12 +222,13 @@ class _Body:
         return agree(wanted, found, at_sizes(domain, self.program.scop.known)) is None
 
     def check_values(self) -> None:
-        """The values of inlined producers' loops are those of the program, where the program has one."""
+        """The values of inlined producers' loops are those of the program, in the instances that need one."""
         statement, image = self.statement, self.image
         decided = self.decided()
         for item, found in zip(statement.values, image.instance[len(statement.loops) :], strict=True):
             wanted = decided.of(isl.PwMultiAff.from_map(item.relation).get_pw_aff(0))
-            differ = agree(wanted, found, at_sizes(image.domain, self.program.scop.known))
+            inside = decided.relation().intersect_range(item.relation.domain()).domain()
+            differ = agree(wanted, found, at_sizes(image.domain.intersect(inside), self.program.scop.known))
             if differ is not None:
                 message = f"a producer in {statement.name} is computed for another iteration"
                 raise Refused(message, str(differ.sample_point()))

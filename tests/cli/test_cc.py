@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import platform
 import shutil
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from polyc.cli import words
+from polyc.cli.commands.cc import machine_for
 
 ROOT = Path(__file__).parents[2]
 INPUTS = Path(__file__).parent / "inputs"
@@ -217,6 +219,34 @@ def test_what_is_unchanged_comes_from_the_cache(cc: Cc, tmp_path: Path) -> None:
     checked(cc("-c", "src/kernel.c", POLYC_CACHE=str(kept)))
     checked(cc("-c", "src/kernel.c", "-Xpolyc", "-v", POLYC_CACHE=str(kept)))
     assert len(list(kept.iterdir())) == 2
+
+
+def test_a_byte_order_mark_is_no_obstacle(cc: Cc, tmp_path: Path) -> None:
+    marked = b"\xef\xbb\xbf" + KERNEL.replace('#include "size.h"', "enum { N = 300 };").encode()
+    (tmp_path / "marked.c").write_bytes(marked)
+    done = cc("-O2", "-c", "marked.c", "-Xpolyc", "-v")
+    assert done.returncode == 0
+    assert "1 parallel" in done.stderr
+    assert "untouched" not in done.stderr
+
+
+def test_threads_are_found_in_objects_of_link_time_optimisation(cc: Cc, tmp_path: Path, expected: str) -> None:
+    for options in (
+        ["-O2", "-fPIC", "-flto", "-c", "src/kernel.c"],
+        ["-flto", "-shared", "kernel.o", "-o", "libkernel.so"],
+    ):
+        assert cc(*options).returncode == 0
+    assert cc("-O2", "-c", "src/main.c").returncode == 0
+    done = cc("main.o", "-L.", "-lkernel", "-Wl,-rpath,.", "-o", "run")
+    assert done.returncode == 0, done.stderr
+    assert run(tmp_path, ["./run"]).stdout == expected
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="no x86-64")
+def test_tiles_are_for_the_instructions_of_the_command() -> None:
+    assert machine_for(("gcc", "-O3")) == "x86-64"
+    assert machine_for(("gcc", "-O3", "-mavx2")) is None
+    assert machine_for(("no-such-compiler",)) is None
 
 
 def test_errors_are_the_compilers(cc: Cc, tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ def test_what_is_shipped() -> None:
 @NAMES
 def test_figures_are_plausible(name: str) -> None:
     cpu = load_cpu(name)
-    wide = {"x86-64-v3": (32, 16), "x86-64-v4": (64, 32)}
+    wide = {"x86-64": (16, 16), "x86-64-v3": (32, 16), "x86-64-v4": (64, 32)}
     assert (cpu.vector_bytes, cpu.vector_registers) == wide.get(cpu.isa, (16, 32))
     ports = cpu.loads_per_cycle * cpu.vector_bytes
     assert 0.8 * ports < cpu.bytes_per_cycle(cpu.levels[0]) <= ports

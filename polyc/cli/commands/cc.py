@@ -11,6 +11,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
+from functools import cache as kept
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 
 COMPILER = "POLYC_CC"
 OPTIONS = "POLYC_CC_OPTIONS"
+MACHINES = (("__aarch64__", frozenset[str](), "aarch64"), ("__x86_64__", frozenset(["__AVX2__"]), "x86-64"))
+"""Macros of compilers, those that must not be there beside them, and the machine."""
 INSIDE = "POLYC_CC_INSIDE"
 """Set for the compiler that polyc starts: one that starts polyc again would do so for ever."""
 LONGEST_LINE = 100_000
@@ -153,6 +156,18 @@ def run_plain(compiler: Sequence[str], line: words.Line) -> int:
     if line.mode == "link" and line.openmp is None and any(map(needs_openmp, line.objects)):
         given.append("-fopenmp")
     return call([*compiler, *given])
+
+
+@kept
+def machine_for(command: tuple[str, ...]) -> str | None:
+    """The machine that a compiler makes code for, by the instructions that its options allow; None for the default."""
+    words_ = [*command, "-E", "-dM", "-w", "-x", "c", os.devnull]
+    try:
+        done = subprocess.run(words_, check=False, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+    except (OSError, UnicodeDecodeError):
+        return None
+    macros = set(re.findall(r"^#define (\w+)", done.stdout, re.MULTILINE))
+    return next((name for macro, others, name in MACHINES if macro in macros and not others & macros), None)
 
 
 def needs_openmp(path: str) -> bool:
@@ -302,6 +317,8 @@ class _Build:
             woken = self.line.openmp is None and values["openmp"] == "replace"
             values["target"] = values["target"] if woken else "c"
         values["flags"] = (*self.line.reading, *(["-fopenmp"] if woken else []))
+        if values["machine"] is None:
+            values["machine"] = machine_for((*self.compiler, *values["flags"]))
         key = self.key(source, text, values)
         entry = cache.load(key) if key is not None else None
         if entry is None:

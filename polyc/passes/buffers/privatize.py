@@ -79,6 +79,12 @@ class _Placing:
                 return node
             case Extension():
                 return replace(node, child=self.at(node.child, (), depth, concurrent))
+            case Mark(kind="tiles", child=Band(members=members) as band):  # loops that belong together, as of a region
+                if not all(self._stays(member) for member in members):
+                    return self._declare(node, depth, concurrent)
+                within = concurrent or any(m.parallel or m.vector for m in members)
+                below = self.at(band.child, (*above, *members), depth + len(members), within)
+                return replace(node, child=replace(band, child=below))
             case Mark():
                 # A kernel of one thread has no parallel loop, and keeps its scalars to itself all the same.
                 within = concurrent or node.kind == "kernel"

@@ -1,0 +1,51 @@
+"""Vector loops around loops that add something up: each lane has its own sum in a register."""
+
+from __future__ import annotations
+
+import pytest
+
+from polyc.frontend import read
+from polyc.model.program import InputOptions, Options
+from polyc.pipeline import compile_region
+
+SIMD = "#pragma omp simd\n#endif\n"
+SUMS = "l += s[ch].left * a[ch * 4096 + i]; r += s[ch].right * a[ch * 4096 + i];"
+FORMS = {
+    "constant": f"for (int ch = 0; ch < 32; ch++) {{ {SUMS} }}",
+    "size": f"for (int ch = 0; ch < n; ch++) {{ {SUMS} }}",
+}
+OTHERS = {
+    "few": "for (int ch = 0; ch < 5; ch++) l += s[ch].left * a[ch * 4096 + i];",
+    "uneven": "for (int ch = 0; ch < i % 64 + 20; ch++) l += s[ch].left * a[ch * 4096 + i];",
+    "along the sum": "for (int ch = 0; ch < 32; ch++) l += s[ch].left * a[i * 32 + ch];",
+    "calls": "for (int ch = 0; ch < 32; ch++) l += pure_one(a[ch * 4096 + i]);",
+}
+
+
+def text_of(body: str) -> str:
+    text = (
+        "struct strip { float left, right, other[20]; };\n#pragma polyc pure(pure_one)\nfloat pure_one(float);\n"
+        "void mix(int n, const struct strip *restrict s, const float *restrict a, float *restrict b, float *restrict c)"
+        "\n{\n#pragma scop\n    for (int i = 0; i < 4096; i++) {\n        float l = 0, r = 0;\n        "
+        f"{body}\n        b[i] = l;\n        c[i] = r;\n    }}\n#pragma endscop\n}}\n"
+    )
+    (region,) = read("t.c", InputOptions(), text=text).regions
+    compiled = compile_region(region, Options())
+    assert compiled.verified
+    assert compiled.ast
+    return compiled.text
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_sums_in_lanes(form: str) -> None:
+    _, _, behind = text_of(FORMS[form]).partition(SIMD)
+    loops = [line.strip() for line in behind.splitlines() if "for (" in line]
+    assert "i" in loops[0].split()[2]
+    assert "ch" in loops[1].split()[2]
+
+
+@pytest.mark.parametrize("form", OTHERS)
+def test_left_to_the_compiler(form: str) -> None:
+    for piece in text_of(OTHERS[form]).split(SIMD)[1:]:
+        first, second, *_ = [line.strip() for line in piece.splitlines() if line.strip()]
+        assert not second.startswith("for ("), first

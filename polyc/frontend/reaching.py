@@ -152,26 +152,28 @@ def involves(where: isl.Set, parameter: Parameter) -> bool:
 
 
 def loaded_first(region: Region, arrays: Mapping[str, Array], statements: Mapping[str, Statement]) -> dict[str, c.Expr]:
-    """Arrays of one dimension in C whose pointers lie in memory, and sizes that do, with what they are read from, of a
-    region that stores characters: these may be a part of anything, as far as C compilers know."""
+    """Arrays of one dimension in C whose pointers lie in memory, and sizes that do, with what they are read from.
+
+    Those of structs, since threads would get the struct's address, and C compilers would no longer know what is in it;
+    all others of a region that stores characters: these may be a part of anything, as far as C compilers know.
+    """
     stored = {a.array for s in statements.values() for a in s.accesses if a.kind is not AccessKind.READ}
-    if not any(array.rank and array.element.size_bytes == 1 for key, array in arrays.items() if key in stored):
-        return {}
+    characters = any(array.rank and array.element.size_bytes == 1 for key, array in arrays.items() if key in stored)
     found: dict[str, c.Expr] = {}
     for key, array in arrays.items():
         symbol = region.scope.symbols[key]
         pointer = bool(symbol.shape.dims) and symbol.shape.dims[0].pointer
         if (
             pointer
-            and _is_in_memory(symbol)
+            and (_is_in_memory(symbol) if characters else symbol.fixed is not None)
             and array.element.kind in ("int", "float")
             and (array.flat or array.rank == 1)
         ):
             found[key] = c.Name(array.c_name)
     for parameter in region.parameters.values():
-        if isinstance(parameter.expr, c.Member | c.Subscript | c.Unary):
+        if isinstance(parameter.expr, c.Member) or (characters and isinstance(parameter.expr, c.Subscript | c.Unary)):
             found[parameter.name] = parameter.expr
-        elif isinstance(parameter.expr, c.Name):
+        elif characters and isinstance(parameter.expr, c.Name):
             symbol = region.symbol(parameter.expr.name) or by_text(region, parameter.expr.name)  # type: ignore[assignment]
             if symbol is not None and _is_in_memory(symbol):
                 found[parameter.name] = parameter.expr

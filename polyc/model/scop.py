@@ -419,8 +419,9 @@ class Scop:
     marked, or of which something is read before the loops (`loaded`). Codegen asks for these first and in this order,
     as no other condition may be evaluated elsewhere."""
     loaded: frozenset[str] = frozenset()
-    """Arrays and parameters that are read through memory, are there wherever the transformed text runs, and that C
-    compilers would read again and again: the region stores characters, which may be part of anything."""
+    """Arrays and parameters that are read through memory and are there wherever the transformed text runs, which reads
+    them before its loops: members of structs, and all others where the region stores characters, which may be part of
+    anything as far as C compilers know."""
     exchanges: tuple[Exchange, ...] = ()
     """How pointers change places; no two hold at once. In the model each has its array from before the region."""
     moved: tuple[str, ...] = ()

@@ -17,7 +17,8 @@ from polyc.model.fault import Fault
 from polyc.model.printed import Rendered
 from polyc.model.scop import Apart, Memory, Scop
 from polyc.records import dataclass
-from polyc.reread.parts import NotComparable
+from polyc.reread.loaded import without_loaded
+from polyc.reread.parts import NotComparable, Refused
 from polyc.reread.search import Unseen, behind_search
 
 APART = "polyc_apart"
@@ -44,6 +45,8 @@ def guard_faults(scop: Scop, rendered: Rendered) -> list[Fault]:
         behind = _behind(scop, rendered)
     except Unseen as what:
         return [Fault("text", "what is run before the region does not see all that it touches", str(what))]
+    except Refused as refused:
+        return [refused.fault]
     found = list(_found(behind, rendered))
     listed = _List(reader, sizes, behind, rendered)
     for pair in scop.apart:
@@ -70,7 +73,15 @@ def _behind(scop: Scop, rendered: Rendered) -> tuple[c.Stmt, ...]:
         return statements
     floats = {array.c_name for array in scop.arrays.values() if array.element.kind != "int"}
     wholes = [one.expr for one in scop.parameters if one.type.kind == "int"]
-    return behind_search(scop.search, statements, floats, wholes)
+    return behind_search(scop.search, _without_loaded(scop, statements), floats, wholes)
+
+
+def _without_loaded(scop: Scop, statements: tuple[c.Stmt, ...]) -> tuple[c.Stmt, ...]:
+    """The statements without the variables for pointers and sizes that are declared in front of the search's loops."""
+    first = next((k for k, item in enumerate(statements) if isinstance(item, c.For)), 0)
+    ends = 2 * len(scop.search.ends) if scop.search is not None else 0
+    taken = scop.used_names | {item.name for item in statements[:ends] if isinstance(item, c.Decl)}
+    return (*statements[:ends], *without_loaded(scop, statements[ends:], max(first - ends, 0), taken))
 
 
 def _found(statements: tuple[c.Stmt, ...], rendered: Rendered) -> Iterator[c.Expr]:

@@ -18,13 +18,15 @@ from typing import cast
 from polyc.model import ctree as c
 from polyc.model.fault import Fault
 from polyc.model.program import Program
-from polyc.model.scop import AccessKind, Array
+from polyc.model.scop import Array
 from polyc.records import dataclass, fields, replace
 from polyc.reread.blocks.read_lookups import lookup_faults
 from polyc.reread.blocks.read_owners import owner_faults
 from polyc.reread.blocks.read_streams import row_faults
 from polyc.reread.counters import counter_faults
 from polyc.reread.literal import Form, form_of
+from polyc.reread.loaded import without_loaded
+from polyc.reread.parts import Refused
 from polyc.reread.polynomial import Polynomial, plus, polynomial, times
 
 Body = tuple[c.Stmt, ...]
@@ -274,37 +276,11 @@ def _apart(items: Body) -> tuple[list[c.Stmt], list[Form]]:
 
 def _loaded_faults(program: Program, step: Step) -> list[Fault]:
     """New variables with the values of pointers and sizes that the region does not write, in the places of these."""
-    scop, count = program.scop, len(step.after) - len(step.before)
-    pointers = {array.c_name: array for key, array in scop.arrays.items() if key in scop.loaded}
-    sizes = [p for p in scop.parameters if p.name in scop.loaded]
-    written = {a.array for s in scop.statements.values() for a in s.accesses if a.kind is not AccessKind.READ}
-    taken = scop.used_names | {word for item in step.before for node in c.walk(item) for word in _words_of(node)}
-    values: dict[str, c.Expr] = {}
-    for item in step.after[: max(count, 0)]:
-        if not isinstance(item, c.Decl) or item.extents or item.heap or item.name in taken | values.keys():
-            return [Fault("text", "something else than a new variable is declared before the loops", "")]
-        size = next((p for p in sizes if p.expr == item.init and item.type == f"const {p.type.text}"), None)
-        array = pointers.get(item.init.name) if isinstance(item.init, c.Name) else None
-        if array is not None and size is None:
-            constant = "" if array.name in written else "const "
-            if item.type != f"{constant}{array.element.text} *const":
-                return [Fault("text", f"{item.name} has another type than what it is read from", "")]
-        elif size is None:
-            return [Fault("text", f"{item.name} is read from what may change", "")]
-        assert item.init is not None
-        values[item.name] = item.init
-
-    def back(node: c.Node) -> c.Node | None:
-        match node:
-            case c.ArrayRef(array=name, subscripts=subscripts) if name in values:
-                value = values[name]
-                array = value.name if isinstance(value, c.Name) else ""
-                return replace(node, array=array, subscripts=tuple(c.rewrite(s, back) for s in subscripts))
-            case c.Name(name=name):
-                return values.get(name)
-        return None
-
-    found = tuple(c.rewrite(item, back) for item in step.after[max(count, 0) :])
+    taken = program.scop.used_names | {word for item in step.before for n in c.walk(item) for word in _words_of(n)}
+    try:
+        found = without_loaded(program.scop, step.after, max(len(step.after) - len(step.before), 0), taken)
+    except Refused as refused:
+        return [refused.fault]
     same = form_of(found) == form_of(step.before)
     return [] if same else [Fault("text", "statements were lost with what is read before the loops", "")]
 

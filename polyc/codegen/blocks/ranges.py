@@ -9,6 +9,7 @@ import islpy as isl
 from polyc.analysis.expressions.facts import mentions
 from polyc.codegen.blocks.threads import is_for_one_thread
 from polyc.codegen.loops.exprs import ExprPrinter, build_for, condition, expression
+from polyc.codegen.text.loaded import with_loaded
 from polyc.codegen.text.macros import ALL_APART, APART, MANY, PAYS, RANGE, RANGES, SEVERAL, THREADS
 from polyc.model import ctree as c
 from polyc.model.printed import Question
@@ -60,7 +61,7 @@ def searched(scop: Scop) -> list[c.Stmt]:
     found: list[c.Stmt] = []
     for first, last in scop.search.ends.values():
         found += [c.Decl("long", first, (), MOST), c.Decl("long", last, (), LEAST)]
-    return [*found, *scop.search.loops]
+    return [*found, *with_loaded(scop.search.loops, scop)]
 
 
 def asked_first(scop: Scop, question: Question | None) -> Question | None:

@@ -1,7 +1,9 @@
 """Pointers and sizes that lie in memory, as `im->pix` and `im->w`: read once, before the loops.
 
 Where a region stores characters, C compilers have to suppose that each store changes the pointer, and the end of the
-loop: they read both anew in each iteration, and make no vectors. The model knows that the region writes neither.
+loop: they read both anew in each iteration, and make no vectors. The model knows that the region writes neither. Where
+threads run a loop, they would get the struct's address, and what C compilers know of a struct is lost with it, in the
+loops as they were written as well.
 
 rewrite:  for (y …) for (x = 0; x < im->w; x++) q[y][x] = im->pix[y * im->w + x];
           ->
@@ -17,6 +19,7 @@ from polyc.model.scop import AccessKind, Array, Parameter, Scop
 
 Body = tuple[c.Stmt, ...]
 SUFFIX = "_at"
+THREADS = "omp parallel"
 
 
 def with_loaded(body: Body, scop: Scop) -> Body:
@@ -24,7 +27,8 @@ def with_loaded(body: Body, scop: Scop) -> Body:
     if not scop.loaded:
         return body
     nodes = [node for item in body for node in c.walk(item)]
-    if not any(isinstance(node, c.For) for node in nodes):
+    loops = [node for node in nodes if isinstance(node, c.For)]
+    if not loops or not (stores_characters(scop) or any(p.startswith(THREADS) for n in loops for p in n.pragmas)):
         return body
     pragmas = {
         word
@@ -63,6 +67,13 @@ def with_loaded(body: Body, scop: Scop) -> Body:
         return sizes.get(node) if isinstance(node, c.Name | c.Member | c.Subscript | c.Unary) else None
 
     return (*declared, *(c.rewrite(item, change) for item in body)) if declared else body
+
+
+def stores_characters(scop: Scop) -> bool:
+    """Whether the region writes what may be a part of anything, as far as C compilers know."""
+    accesses = (a for s in scop.statements.values() for a in s.accesses if a.kind is not AccessKind.READ)
+    written = [scop.arrays[a.array] for a in accesses]
+    return any(array.rank and array.element.size_bytes == 1 for array in written)
 
 
 def told(node: c.Node) -> tuple[c.Expr, c.Expr] | None:

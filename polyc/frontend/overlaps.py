@@ -223,7 +223,7 @@ def _rows(
     """
     dims = symbol.shape.dims
     levels = next((k for k, dim in enumerate(dims) if k and not dim.pointer), len(dims)) - 1
-    if symbol.fixed is not None or levels not in (1, 2) or any(dim.pointer for dim in dims[levels + 1 :]):
+    if levels not in (1, 2) or any(dim.pointer for dim in dims[levels + 1 :]):
         raise refused(
             f"the rows of '{symbol.c_name}' are pointers to pointers, which might lead to the same memory",
             "promise with --no-alias that they do not",

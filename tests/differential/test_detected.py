@@ -15,6 +15,7 @@ REGIONS = {
     "bare": {"transform", "branches"},
     "declared": {"weighted", "counted", "copied", "halves"},
     "layers": {"convolve", "erode", "normalise", "shift"},
+    "rows_in_structs": {"smooth", "residual", "scaled"},
     "one_line": {"zero", "fill", "between", "product", "main"},
 }
 """The functions of each program that have a region."""

@@ -96,6 +96,7 @@ class _Writer:
         for array in program.arrays:
             if array.kind == "global":
                 self.put(f"static {self.declaration(array)};")
+        heading = len(self.lines)
         self.put(f"void {function}({', '.join(self.arguments())})")
         self.put("{")
         self.depth = 1
@@ -136,6 +137,8 @@ class _Writer:
                 self.put(f"*after = *after * 0.75 + {name};")
         self.depth = 0
         self.put("}")
+        if program.called:
+            self.lines[heading:] = self.with_calls(self.lines[heading:], function)
         functions = helpers.text_of(self.called)
         nothing = "static volatile int nothing;\n" if "nothing" in "\n".join(self.lines) else ""
         return HEAD + nothing + (MACROS if program.macro else "") + functions + "\n".join(self.lines) + "\n"
@@ -153,6 +156,20 @@ class _Writer:
         names = [line.split()[1] for line in before]
         unused = [f"    (void){name};" for name in names]
         return [*before, *unused, *[_STEP.sub(r"+= by_\1)", line) for line in region]]
+
+    def with_calls(self, lines: list[str], function: str) -> list[str]:
+        """A function whose steps are arguments, and one that calls it with two sets of constants: with larger steps
+        there are fewer iterations, and no others."""
+        steps = sorted({step for line in lines for step in _STEP.findall(line)})
+        if not steps:
+            return lines
+        given = [] if self.arguments() == ["void"] else self.arguments()
+        passed = [re.sub(r"\[.*", "", one).strip("() ").split()[-1].strip("*()") for one in given]
+        head = ", ".join([*given, *(f"{self.program.counter} by_{step}" for step in steps)])
+        own = [f"static void {function}_by({head})", *(_STEP.sub(r"+= by_\1)", line) for line in lines[1:])]
+        calls = [f"{function}_by({', '.join([*passed, *(str(int(s) + more) for s in steps)])});" for more in (0, 1)]
+        asked = f"({passed[0]}) % 2 == 0" if passed and self.program.types else "1"
+        return [*own, lines[0], "{", f"    if ({asked})", f"        {calls[0]}", "    else", f"        {calls[1]}", "}"]
 
     def mark(self, word: str) -> None:
         """The start or the end of a region, where polyc does not find it itself."""

@@ -99,6 +99,7 @@ def variants(case: Case) -> Iterator[Case]:
         replace(program, counter="int"),
         replace(program, counters_after=False),
         replace(program, made=False),
+        replace(program, called=False),
         replace(program, transfers=False),
         replace(program, by_option=False),
         replace(program, macro=True),

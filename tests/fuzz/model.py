@@ -367,6 +367,8 @@ class Program:
     """Whether variables of a body are declared at the head of the function, and one is used for several of them."""
     made: bool = False
     """Whether the region computes its sizes of others, `(n_whole / n_part)`, and steps are variables."""
+    called: bool = False
+    """Whether steps of loops are arguments, for which the calls in the file pass one of two sets of constants."""
     transfers: bool = False
     """Whether loops are followed by calls of `memcpy`, `memmove` or `memset` for the rows that they write."""
 

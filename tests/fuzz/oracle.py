@@ -194,6 +194,7 @@ def unit(pair: Pair, role: str, build: str = "") -> str:
     program = pair.program
     names = [pair.function, *helpers.TEXTS, *(array.name for array in program.arrays if array.kind == "global")]
     names += {pair_tag(array.type) for array in program.arrays if array.pair}
+    names += [f"{pair.function}_by"] if program.called else []
     prefix = f"p{pair.number}_{role}"
     head = "#include <math.h>\n#include <stdlib.h>\n#include <string.h>\n"
     head += "".join(f"#define {name} {prefix}_{name}\n" for name in names)

@@ -31,6 +31,7 @@ from polyc.model.tree import (
 from polyc.nests.nest import has_loops, has_parallel
 from polyc.nests.samples import sample_parameters
 from polyc.nests.strides import (
+    UNROLLED,
     goes_along,
     goes_far,
     iterations,
@@ -286,7 +287,10 @@ def _spans(member: Member, below: Node, program: Program) -> bool:
         return False
     inner = [m for n in walk(below) if isinstance(n, Band) for m in n.members]
     plain = all(m.role in (Role.LOOP, Role.POINT) and not (m.parallel or m.vector or m.owned) for m in inner)
-    if not plain or iterations_below(below, program, usual_sizes(program)) <= WRITTEN_OUT:
+    sizes = usual_sizes(program)
+    counts = [iterations(m, program, sizes) for m in inner]
+    short = all(count is not None and count <= WRITTEN_OUT for count in counts)
+    if not plain or (short and iterations_below(below, program, sizes) <= UNROLLED):
         return False
     if _is_short(member, program) or leaps(member, program) or not goes_along(member, program):
         return False

@@ -24,10 +24,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """In `make test`, tests with many cases take turns."""
+    """In `make test`, tests with many cases take turns, and the longest ones are left out."""
     if not IN_TURNS:
         return
     tried = in_turns([item.nodeid for item in items])
+    tried = [chosen and item.get_closest_marker("long") is None for item, chosen in zip(items, tried, strict=True)]
     config.hook.pytest_deselected(items=[item for item, chosen in zip(items, tried, strict=True) if not chosen])
     items[:] = [item for item, chosen in zip(items, tried, strict=True) if chosen]
 

@@ -124,6 +124,7 @@ def test_source_to_source_peers_are_called_as_they_want_to_be(tmp_path: Path, mo
     assert told == dict.fromkeys(("pluto@1", "pluto@2", "ppcg@1", "ppcg@2"), "ok")
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_a_sweep_tells_the_share_that_polycs_own_sizes_reach(tmp_path: Path) -> None:
     words = ["sweep", "mvt", "--dataset", "MINI", "--rounds", "2", "--threads", "1"]

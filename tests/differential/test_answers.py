@@ -105,6 +105,7 @@ int main(int argc, char **argv)
 """
 
 
+@pytest.mark.long
 def test_both_answers_of_each_condition(tmp_path: Path) -> None:
     compiled, printed = compiled_file(TEXT, tmp_path, target="openmp", threads="always")
     dots = next(one for one in compiled if one.program.scop.function == "dots")

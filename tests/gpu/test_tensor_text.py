@@ -32,6 +32,7 @@ def test_golden_halves(tmp_path: Path, golden: Callable[[Path, str], None]) -> N
     golden(Path(__file__).parent / "golden" / "tensor_cores_half.cu", text.read_text())
 
 
+@pytest.mark.long
 @pytest.mark.slow
 @pytest.mark.parametrize("machine", turn(("generic", "h100"), 1))
 def test_nvcc_takes_it(machine: str, tmp_path: Path) -> None:

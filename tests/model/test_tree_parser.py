@@ -125,6 +125,7 @@ MEMBER: dict[str, Any] = {
     "worth": WORTH,
     "uneven": True,
     "vector": True,
+    "spans": True,
     "reductions": (("+", "s"), ("min", "t")),
     "atomics": (("*", "s"),),
     "owned": (("-", "s"),),

@@ -72,6 +72,7 @@ def test_operations_on_vectors_keep_their_line() -> None:
     assert any("polyc_double4" in text for text, line in found if line == 19)
 
 
+@pytest.mark.long
 def test_every_statement_of_a_pipeline_is_linked() -> None:
     (one,) = page(CAMERA).compiled
     lines = {line for _, line in linked(CAMERA, "openmp", 0)}

@@ -102,6 +102,7 @@ def test_thirty_stages_stay_below_a_megabyte() -> None:
     assert len(page(CAMERA).text.encode()) < 500_000
 
 
+@pytest.mark.long
 def test_a_hundred_statements_stay_below_a_megabyte() -> None:
     assert len(page(LAPLACIAN).compiled[0].program.scop.statements) > 100
     assert len(page(LAPLACIAN).text.encode()) < 1_000_000

@@ -90,6 +90,7 @@ def test_a_long_chain_is_not_looked_at_forever(monkeypatch: pytest.MonkeyPatch) 
     assert found.seconds == whole.seconds
 
 
+@pytest.mark.long
 def test_a_chain_of_wide_stencils_is_cut_in_the_middle() -> None:
     (region,) = read(str(EXAMPLE), InputOptions()).regions
     result = compile_region(region, Options(machine="zen4"))

@@ -80,6 +80,7 @@ def test_reads_before_the_only_write() -> None:
     assert compute_flow(accesses, order).dependence.is_empty()
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["flow", "false"])
 def test_pieces_one_by_one_have_the_flow_of_all_at_once(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of a ring, whose steps go from one array to another and back."""

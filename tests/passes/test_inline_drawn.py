@@ -105,6 +105,7 @@ def test_drawn_programs(tmp_path: Path) -> None:
     assert unread == 0
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_more_drawn_programs(tmp_path: Path) -> None:
     """With POLYC_ALL_MODES=1, twenty times as many."""

@@ -133,3 +133,31 @@ def test_what_calls_pass_is_what_there_is_to_do() -> None:
         "t.c", InputOptions(), text=CALLED.format(calls=calls.replace("00", "").replace("250", "9"))
     ).regions
     assert not region.scop.usual  # a test's
+
+
+def test_short_loops_of_a_function_in_the_place_of_its_call() -> None:
+    text = """
+static void filter(int n, int k, int s, const float *restrict a, const float *restrict w, float *restrict b)
+{
+    for (int i = 0; i < n; i++) {
+        float t = 0;
+        for (int u = 0; u < k; u++)
+            t += w[u] * a[i * s + u];
+        b[i] = t;
+    }
+}
+void f(const float *restrict a, const float *restrict w, float *restrict b)
+{
+    int k = 5;
+#pragma scop
+    for (int t = 0; t < 10; t++) {
+        filter(500, k, 1, a, w, b);
+        filter(250, k, 2, a, w, b);
+    }
+#pragma endscop
+}
+"""
+    (region,) = read("t.c", InputOptions(), text=text).regions
+    assert supposed(region.scop) == {"k": 5}
+    (region,) = read("t.c", InputOptions(), text=text.replace("500", "6").replace("250", "7")).regions
+    assert not region.scop.supposed  # no loop is long

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping
 
+from polyc.analysis.expressions.constants import literal_value
 from polyc.analysis.expressions.facts import base_key, lvalues, mentions, writes
 from polyc.frontend.c.ctype import INT
 from polyc.frontend.c.symbols import Scope
@@ -72,7 +73,7 @@ class _Finder:
     member: Callable[[c.Member], CType | None]
     changed: frozenset[str]
     """The names that the region writes."""
-    copies: Mapping[str, c.Name]
+    copies: Mapping[str, c.Name | c.Literal]
     sizes: dict[c.Expr, Size] = field(default_factory=dict)
     strides: set[c.Expr] = field(default_factory=set)
     taps: set[c.Expr] = field(default_factory=set)
@@ -103,10 +104,13 @@ class _Finder:
         if not isinstance(node, c.For):
             none_longer = [self.look_for_taps(child, within) for child in c.children(node)]
             return all(none_longer)
-        found = {one for part in (node.init, node.condition) if part is not None for one in self.small(part)}
-        names = {name for part in (node.init, node.condition) if part is not None for name in mentions(part)}
-        copied = {name for name in names & self.copies.keys() if self.copies[name] in found}
-        short = names <= (self.changed - self.copies.keys()) | copied | {one.name for one in found}
+        heads = [part for part in (node.init, node.condition) if part is not None]
+        found = {one for part in heads for one in self.small(part)}
+        parts = [self.copied(one) for part in heads for one in outside_subscripts(part)]
+        known = self.changed | {one.name for one in found}
+        numbers = [literal_value(one.text) or 0 for one in parts if isinstance(one, c.Literal)]
+        short = max(numbers, default=0) <= MOST_TAPS
+        short = short and all(one.name in known for one in parts if isinstance(one, c.Name))
         if self.look_for_taps(node.body, within or not short) and short:
             if within:
                 self.taps |= {one for one in found if self.is_size(one)}
@@ -115,13 +119,15 @@ class _Finder:
 
     def small(self, node: c.Node) -> Iterator[c.Name]:
         """The sizes in an expression of which every call passes a small number."""
-        for name in outside_subscripts(node):
-            if not isinstance(name, c.Name):
-                continue
-            one = self.copies.get(name.name, name)
-            found = self.size(one)
+        for part in outside_subscripts(node):
+            one = self.copied(part)
+            found = self.size(one) if isinstance(one, c.Name) else None
             if found is not None and max((found[1] or 0, *found[2])) in range(1, MOST_TAPS + 1):
-                yield one
+                yield one  # type: ignore[misc]
+
+    def copied(self, node: c.Node) -> c.Node:
+        """What a variable of the region is a copy of."""
+        return self.copies.get(node.name, node) if isinstance(node, c.Name) else node
 
     def products(self, node: c.Node) -> set[c.Expr]:
         """The sizes that variables are multiplied with in an expression, or in what its names are made of."""
@@ -157,12 +163,12 @@ class _Finder:
         return None
 
 
-def copies(body: c.Block) -> dict[str, c.Name]:
-    """Variables of the region that are declared as copies of others, and never change: a function's parameters, where
-    its body stands in the place of a call."""
+def copies(body: c.Block) -> dict[str, c.Name | c.Literal]:
+    """Variables of the region that are declared as copies of others, or as numbers, and never change: a function's
+    parameters, where its body stands in the place of a call."""
     written = Counter(key for target in lvalues(body) if (key := base_key(target)) is not None)
     declared = [node for node in c.walk(body) if isinstance(node, c.Decl) and written[node.name] == 1]
-    return {node.name: node.init for node in declared if isinstance(node.init, c.Name)}
+    return {node.name: node.init for node in declared if isinstance(node.init, c.Name | c.Literal)}
 
 
 def parts_of_products(node: c.Node) -> Iterator[c.Expr]:

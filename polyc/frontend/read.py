@@ -222,7 +222,8 @@ class _Reader:
         """Say why the loops of a function whose text is included stay as they are."""
         item = self.chunks.items[index]
         offset = first_loop(self.chunks, index)
-        message = f"the loops of {item.function_name}() stay as they are: they stand in a file that is included"
+        where = f"{item.function_name}()" if item.function_name else "a function that a macro names"
+        message = f"the loops of {where} stay as they are: they stand in a file that is included"
         span = self.places.span(offset, offset + 1)
         return Diagnostic("left-alone", message, span, severity=Severity.NOTE)
 

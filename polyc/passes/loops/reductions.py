@@ -64,6 +64,9 @@ def _marked(program: Program, band: Band) -> Band | None:
     if member.coincident or member.role is Role.TILE:
         return None
     reduced: dict[str, str] = {}
+    spread = [b for b in program.buffers.values() if b.places is not None]
+    if any(name in _below(band) for b in spread for name, _ in b.accesses):
+        return None  # a place for each of several iterations is no variable that a clause could name
     for name in _below(band):
         for array, operator in reductions_of(program.statements[name], program.scop.arrays).items():
             allowed = program.options.reassociate or any_order(operator, array, program.scop)

@@ -196,6 +196,9 @@ def _reduced(program: Program, loop: _Loop, statements: list[str]) -> set[str]:
         )
         and ((operator, array) in loop.member.atomics or has_parts(program.scop.arrays[array]))
     }
+    if not loop.member.mapped:  # a clause names the variable, and no place of one that has several
+        spread = [b for b in program.buffers.values() if b.places is not None]
+        found -= {b.array for b in spread if any(name in statements for name, _ in b.accesses)}
     for name in statements:
         statement = program.statements[name]
         for access in statement.accesses:

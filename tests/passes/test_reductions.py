@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from pathlib import Path
 
-from polyc.model.program import Options
+import pytest
+
+from polyc.frontend import read
+from polyc.model.program import InputOptions, Options, Program
+from polyc.model.tree import Band
+from polyc.passes.loops import reductions
 from polyc.pipeline import compile_region
 from polyc.runtime.check import check
+from tests.docs.pages import ROOT
 from tests.programs import compiled, region_of
 
 DOT = """
@@ -319,3 +326,21 @@ def test_whole_numbers_from_fractions_keep_their_order(tmp_path: Path) -> None:
     result = compiled(CUT, tmp_path, reassociate=True)
     assert result.verified
     assert "reduction" not in result.text
+
+
+def test_a_place_for_each_of_several_iterations_is_no_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The check of races asks for that by itself: the pass may forget it."""
+    harness = str(ROOT / "benchmarks" / "ordinary" / "harness")
+    inputs = InputOptions(include_dirs=(harness,), defines=("SMALL",))
+    (region,) = read(str(ROOT / "benchmarks" / "ordinary" / "blur.c"), inputs).regions
+    assert "sum_of[" in compile_region(region, Options()).text
+    marked = reductions._marked
+
+    def without_places(program: Program, band: Band) -> Band | None:
+        buffers = {key: buffer for key, buffer in program.buffers.items() if buffer.places is None}
+        return marked(dataclasses.replace(program, buffers=buffers), band)
+
+    monkeypatch.setattr(reductions, "_marked", without_places)
+    found = compile_region(region, Options())
+    assert found.verified
+    assert "reduction(" not in found.text

@@ -18,7 +18,7 @@ from polyc.frontend.c.state import EVERYTHING, Env, Region
 from polyc.frontend.c.symbols import Symbol
 from polyc.frontend.sets.affine import Affine
 from polyc.model import ctree as c
-from polyc.model.scop import AccessKind, Apart, Array, Parameter, Statement, Storage
+from polyc.model.scop import Apart, Array, Parameter, Statement, Storage, stores_characters
 from polyc.poly import project
 
 CODE = "may-overlap"
@@ -157,8 +157,7 @@ def loaded_first(region: Region, arrays: Mapping[str, Array], statements: Mappin
     Those of structs, since threads would get the struct's address, and C compilers would no longer know what is in it;
     all others of a region that stores characters: these may be a part of anything, as far as C compilers know.
     """
-    stored = {a.array for s in statements.values() for a in s.accesses if a.kind is not AccessKind.READ}
-    characters = any(array.rank and array.element.size_bytes == 1 for key, array in arrays.items() if key in stored)
+    characters = stores_characters(arrays, statements)
     found: dict[str, c.Expr] = {}
     for key, array in arrays.items():
         symbol = region.scope.symbols[key]

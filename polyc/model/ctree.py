@@ -477,12 +477,3 @@ def compared_names(node: Binary) -> tuple[str, str] | None:
 def of_equals(op: str) -> Literal:
     """What a comparison gives for two equal values."""
     return Literal("1" if op in ("<=", ">=", "==") else "0")
-
-
-def bare(node: N) -> N:
-    """A tree without the labels of its references: two that read the same elements are equal."""
-
-    def change(node: Node) -> Node | None:
-        return ArrayRef(node.array, tuple([bare(s) for s in node.subscripts])) if isinstance(node, ArrayRef) else None
-
-    return rewrite(node, change)

@@ -351,6 +351,13 @@ class Rows:
     """`Scop.assumed` if none of them is private."""
 
 
+def stores_characters(arrays: Mapping[str, Array], statements: Mapping[str, Statement]) -> bool:
+    """Whether arrays are written that may be a part of anything, as far as C compilers know."""
+    accesses = (a for s in statements.values() for a in s.accesses if a.kind is not AccessKind.READ)
+    written = (arrays[a.array] for a in accesses)
+    return any(array.rank and array.element.size_bytes == 1 for array in written)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Scop:
     """A region of the program. Immutable."""

@@ -317,8 +317,6 @@ class _Build:
             woken = self.line.openmp is None and values["openmp"] == "replace"
             values["target"] = values["target"] if woken else "c"
         values["flags"] = (*self.line.reading, *(["-fopenmp"] if woken else []))
-        if values["machine"] is None:
-            values["machine"] = machine_for((*self.compiler, *values["flags"]))
         key = self.key(source, text, values)
         entry = cache.load(key) if key is not None else None
         if entry is None:
@@ -373,7 +371,9 @@ class _Build:
         values["launcher"] = tuple(self.compiler[:-1])
         values["whole"] = True
         try:
-            return compile_file(source.path, values)
+            # Not asked for the key, which has the compiler and its options: what is kept needs no second process.
+            machine = values["machine"] or machine_for((*self.compiler, *values["flags"]))
+            return compile_file(source.path, {**values, "machine": machine})
         except UserError as problem:
             if any(one.code == "preprocessor" for one in problem.diagnostics):
                 raise Untouched("the preprocessor refused it", told=False) from None

@@ -74,7 +74,8 @@ def specialised(text: str, region: Region) -> str:
 
 def otherwise(region: Region) -> str:
     """The branch for all other sizes."""
-    return f"{region.indent}}} else {{ /* {OTHERWISE} */\n{region.original.rstrip(chr(10))}\n{region.indent}}}\n"
+    head = f"{region.indent}}} else {{ /* {OTHERWISE} */"
+    return "\n".join([head, region.original.rstrip("\n"), f"{region.indent}}}", ""])
 
 
 def in_order(special: str, other: str, region: Region) -> str:

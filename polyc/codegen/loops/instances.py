@@ -139,7 +139,10 @@ class InstancePrinter:
                 )
             ) if op in c.COMPARISONS and (kept.array, kept.subscripts) == (place.array, place.subscripts):
                 element = self.program.scop.arrays[place.array].element
-                buffer, extremum = self._buffer(place), c.bare(value) in (c.bare(test.left), c.bare(test.right))
+                buffer, extremum = (
+                    self._buffer(place),
+                    c.unlabelled(value) in map(c.unlabelled, (test.left, test.right)),
+                )
                 if element.kind == "int" and not extremum and buffer is not None and buffer.places is not None:
                     if element.size_bytes in (4, 8):
                         value = c.Cast("unsigned" if element.size_bytes == 4 else "unsigned long long", value)

@@ -15,7 +15,7 @@ requires: they are there wherever the text runs (`Scop.loaded`)
 from __future__ import annotations
 
 from polyc.model import ctree as c
-from polyc.model.scop import AccessKind, Array, Parameter, Scop
+from polyc.model.scop import AccessKind, Array, Parameter, Scop, stores_characters
 
 Body = tuple[c.Stmt, ...]
 SUFFIX = "_at"
@@ -28,7 +28,9 @@ def with_loaded(body: Body, scop: Scop) -> Body:
         return body
     nodes = [node for item in body for node in c.walk(item)]
     loops = [node for node in nodes if isinstance(node, c.For)]
-    if not loops or not (stores_characters(scop) or any(p.startswith(THREADS) for n in loops for p in n.pragmas)):
+    if not loops or not (
+        stores_characters(scop.arrays, scop.statements) or any(p.startswith(THREADS) for n in loops for p in n.pragmas)
+    ):
         return body
     pragmas = {
         word
@@ -67,13 +69,6 @@ def with_loaded(body: Body, scop: Scop) -> Body:
         return sizes.get(node) if isinstance(node, c.Name | c.Member | c.Subscript | c.Unary) else None
 
     return (*declared, *(c.rewrite(item, change) for item in body)) if declared else body
-
-
-def stores_characters(scop: Scop) -> bool:
-    """Whether the region writes what may be a part of anything, as far as C compilers know."""
-    accesses = (a for s in scop.statements.values() for a in s.accesses if a.kind is not AccessKind.READ)
-    written = [scop.arrays[a.array] for a in accesses]
-    return any(array.rank and array.element.size_bytes == 1 for array in written)
 
 
 def told(node: c.Node) -> tuple[c.Expr, c.Expr] | None:

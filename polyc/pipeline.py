@@ -10,6 +10,7 @@ from polyc import fallback
 from polyc.analysis.coincident import with_coincident_loops
 from polyc.analysis.dependences import Known, compute_dependences, no_dependences
 from polyc.analysis.loop_facts import achieved
+from polyc.analysis.members import with_members_apart
 from polyc.attempt import Attempt, with_next_version, with_other_values, without_rows
 from polyc.bounded import within_time
 from polyc.codegen import obstacle
@@ -293,7 +294,9 @@ def _compiled(
 def _attempted(attempt: Attempt) -> Compiled:
     """Dependences, then passes, checks and text, again with less wherever `RELAXATIONS` has something that helps."""
     scop, options = attempt.region.scop, attempt.options
-    untouched = attempt.told(Program(scop, attempt.asked, no_dependences(scop), scop.tree, dict(scop.statements)))
+    parted = scop if options.gpu else with_members_apart(scop)  # GPUs get copies of whole arrays
+    dependences, statements = no_dependences(parted), dict(parted.statements)
+    untouched = attempt.told(Program(parted, attempt.asked, dependences, scop.tree, statements, parted=parted))
     initial = _with_dependences(attempt, untouched)
     if initial.dependences is untouched.dependences:
         return attempt.as_written(initial, initial)
@@ -334,7 +337,7 @@ def _with_dependences(attempt: Attempt, untouched: Program) -> Program:
         step = partial(initial_program, program.scop, program.options, known)
         operations = fallback.checking(program.scop) * program.operations
         initial = within_time(attempt.context, operations, step, known.__len__)
-        return replace(initial, remarks=program.remarks)
+        return replace(initial, remarks=program.remarks, parted=program.parted)
 
     return attempt.ran("dependences", found, untouched, message, shown="initial")
 

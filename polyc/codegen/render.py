@@ -26,6 +26,7 @@ from polyc.codegen.text.downward import with_downward
 from polyc.codegen.text.flat_arrays import with_flat_arrays
 from polyc.codegen.text.loaded import with_loaded
 from polyc.codegen.text.macros import MACROS
+from polyc.codegen.text.members import with_members
 from polyc.codegen.text.printer import INDENT, Line, allocation, broken, conjunction, lines_of
 from polyc.model import ctree as c
 from polyc.model.certificate import NOT_SHOWN, SHOWN, Certificate
@@ -64,6 +65,7 @@ def render_region(
         ("notes", lambda body: without_braces(c.without_notes(body))),
         ("vectors", lambda body: with_vectors(body, program, types)),
         ("heap", allocated),
+        ("members", lambda body: with_members(body, program.scop)),
         ("flat", lambda body: with_flat_arrays(body, program.scop)),
         ("counters", lambda body: with_counters(body, program.scop)),
         ("downward", with_downward),

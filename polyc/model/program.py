@@ -327,6 +327,8 @@ class Program:
     hoisted: tuple[Hoist, ...] = ()
     """Expressions that are computed where panels are filled (`verify/region/hoisted.py` shows that it is the same)."""
     remarks: tuple[Remark, ...] = ()
+    parted: Scop | None = None
+    """The region with members of arrays of structs as arrays of their own, before all else that is done to it."""
     inlined: tuple[Inlining, ...] = ()
     """How the region lost its producers, step by step; empty where none was inlined."""
     relocated: Relocation | None = None

@@ -44,6 +44,14 @@ class CType:
     signed: bool = True
 
 
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A number in a struct, or an array of them there."""
+
+    type: CType
+    extents: tuple[int, ...] = ()
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Array:
     """An array, or a scalar as an array without dimensions."""
@@ -72,6 +80,14 @@ class Array:
     origins: tuple[int, ...] = ()
     """Of a flat array whose rows begin at other elements than 0, as in `c[j * m + i]` with 1 <= i <= m: how much
     greater the subscripts in C are than those of the model, for all dimensions but the outermost."""
+    members: Mapping[tuple[str, ...], Field] = field(default_factory=dict)
+    """Of an array of structs: the numbers in an element, by the names that lead there. Not those that share memory with
+    others, as in unions."""
+    root: str = ""
+    """The key of an array of structs, of which this one is a member of all elements: `p[i].x` is its element (i, 0),
+    and `p[i].v[k]` is (i, k). Its rows are as long as the struct, in elements."""
+    path: tuple[str, ...] = ()
+    """The names that lead to that member."""
 
     @property
     def rank(self) -> int:

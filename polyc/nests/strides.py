@@ -13,7 +13,7 @@ from polyc.model import ctree as c
 from polyc.model.program import Program
 from polyc.model.scop import Access, AccessKind, Statement
 from polyc.model.tree import Band, Extension, Mark, Member, Node, Sequence, walk
-from polyc.poly import among, constant_of, greatest_of, least_of, set_name, sets
+from polyc.poly import among, greatest_of, least_of, set_name, sets
 from polyc.records import dataclass
 
 GATHERED = 3
@@ -293,15 +293,22 @@ def leaps(member: Member, program: Program) -> bool:
 
 
 def _elements_apart(access: Access, position: int, program: Program) -> int:
-    """How many elements an access moves by along a dimension of the statement; 0 where that is not known in advance."""
+    """How many elements an access moves by along a dimension of the statement; 0 where that is not known in advance.
+    Sizes that all calls have are known: the text has a version for them."""
     extents = program.scop.arrays[access.array].extents
-    total = 0
+    total, sizes = 0, usual_sizes(program)
     for d, rank, step in _moved(access, position):
-        inner = [None if e is None else constant_of(e) for e in extents[d + 1 : rank]]
+        inner = [None if e is None else _number(e, sizes) for e in extents[d + 1 : rank]]
         if not step.is_int() or None in inner:
             return 0
         total += abs(step.to_python()) * prod(n for n in inner if n is not None)
     return total
+
+
+def _number(size: isl.PwAff, sizes: isl.Set) -> int | None:
+    """A size that is one number at certain sizes."""
+    value = size.intersect_params(sizes)
+    return value.min_val().to_python() if _is_one_number(value) else None
 
 
 def _is_wide(access: Access, program: Program) -> bool:

@@ -209,7 +209,8 @@ class _Replay(Both):
         """Pairs of arrays that a guard asks about.
 
         Not one that is needed afterwards with one that is not: what the region writes to elements of the first by the
-        name of the second only is not needed by the user's own word.
+        name of the second only is not needed by the user's own word. Nor a flat one of which a guard asks about all of
+        the object, `&row + 1`: the runs have it as a pointer, without its length.
         """
         accesses = [a for statement in self.scop.statements.values() for a in statement.accesses]
         written = {a.array for a in accesses if a.kind is not AccessKind.READ}
@@ -218,7 +219,8 @@ class _Replay(Both):
             names = [name for name in names_of(pair, self.scop) if name in self.arrays and self.arrays[name].rank]
             if len(names) != 2 or names[0] == names[1] or (names[0] in dead) != (names[1] in dead):
                 continue
-            if self.kinds[names[0]] == self.kinds[names[1]]:
+            whole = [self.arrays[n].flat and m.low is None for n, m in zip(names, (pair.one, pair.two), strict=True)]
+            if self.kinds[names[0]] == self.kinds[names[1]] and not any(whole):
                 for by in (0, 1, -1):
                     yield Overlap(names[0], names[1], by)
 

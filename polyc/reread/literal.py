@@ -444,7 +444,8 @@ def expression_form(expr: c.Expr) -> Form:
         case c.Name(name=name):
             return _of_text(name) if _PLACE.fullmatch(name) else ("name", name)
         case c.ArrayRef(array=array, subscripts=subscripts):
-            found = expression_form(c.Name(array))
+            # The member of all elements of an array of structs, `p[].x`, has no text: a step puts the subscripts in.
+            found: Form = ("name", array) if "[]" in array else expression_form(c.Name(array))
             for subscript in subscripts:
                 found = ("at", found, expression_form(subscript))
             return found

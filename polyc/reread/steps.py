@@ -18,7 +18,7 @@ from typing import cast
 from polyc.model import ctree as c
 from polyc.model.fault import Fault
 from polyc.model.program import Program
-from polyc.model.scop import Array
+from polyc.model.scop import Array, Scop
 from polyc.records import dataclass, fields, replace
 from polyc.reread.blocks.read_lookups import lookup_faults
 from polyc.reread.blocks.read_owners import owner_faults
@@ -70,6 +70,7 @@ def _faults(program: Program, step: Step, vectors: Mapping[str, tuple[str, int, 
         "downward": lambda: _pairs(_unlabelled(step), _same_turned),
         "first values": lambda: _pairs(_unlabelled(step), _same_values),
         "loaded": lambda: _loaded_faults(program, step),
+        "members": lambda: _member_faults(program.scop, step),
         "flat": lambda: _pairs(step, _Flat({a.printed_name: a for a in program.scop.arrays.values() if a.flat}).same),
     }
     if step.name not in checks:
@@ -406,6 +407,35 @@ def _statements(body: c.Stmt) -> list[c.Stmt]:
 
 def _names(node: c.Node) -> set[str]:
     return {n.name for n in c.walk(node) if isinstance(n, c.Name)}
+
+
+# --- members of structs
+
+
+def _member_faults(scop: Scop, step: Step) -> list[Fault]:
+    """`p[i].x` after the step is `p_x[i][0]` before it, and `p[i].v[k]` is `p_v[i][k]`."""
+    parts = {(scop.arrays[a.root].printed_name, a.path): a for a in scop.arrays.values() if a.root}
+
+    def back(node: c.Node) -> c.Node | None:
+        base, indices, path = node, list[c.Expr](), list[str]()
+        while isinstance(base, c.Subscript):
+            indices, base = [base.index, *indices], base.base
+        while isinstance(base, c.Member) and not base.arrow:
+            path, base = [base.field, *path], base.base
+        array = parts.get((base.array, tuple(path))) if isinstance(base, c.ArrayRef) and path else None
+        if array is None or not isinstance(base, c.ArrayRef):
+            return None
+        extents = scop.arrays[array.root].members[array.path].extents
+        if len(indices) != len(extents) or len(base.subscripts) + max(1, len(extents)) != array.rank:
+            raise _Other(f"{array.c_name} has another number of subscripts")
+        subscripts = tuple(c.rewrite(s, back) for s in (*base.subscripts, *(indices or [c.Literal("0")])))
+        return replace(base, array=array.printed_name, subscripts=subscripts)
+
+    try:
+        found = tuple(c.rewrite(item, back) for item in step.after)
+    except _Other as how:
+        return [Fault("text", f"{step.name}: {how}", "")]
+    return [] if found == step.before else [Fault("text", "a member of a struct is printed as another one", "")]
 
 
 # --- flat arrays

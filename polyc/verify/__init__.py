@@ -24,6 +24,7 @@ from polyc.verify.places.windows import window_faults
 from polyc.verify.region.hoisted import hoist_faults
 from polyc.verify.region.inlining import KIND as INLINING
 from polyc.verify.region.inlining import inlining_faults
+from polyc.verify.region.members import member_faults
 from polyc.verify.region.relocated import KIND as RELOCATION
 from polyc.verify.region.relocated import relocation_faults
 from polyc.verify.region.table_rows import lookup_faults
@@ -49,8 +50,12 @@ def check(program: Program, original: Scop | None = None) -> list[Fault]:
 
 
 def _region_faults(program: Program, original: Scop | None) -> list[Fault]:
-    """What the passes made of the region itself: first without producers, then without temporaries."""
+    """What was made of the region itself: members are arrays first, then producers go, and then temporaries."""
     step, whole = program.relocated, program
+    if original is not None and program.parted is not None:
+        if faults := member_faults(original, program.parted):
+            return faults
+        original = program.parted
     if step is not None:
         program = replace(program, scop=step.before)
     if program.inlined:

@@ -366,3 +366,15 @@ def test_values_are_no_files() -> None:
     assert line.rule_files == ["z.c", "w.d"]
     assert (line.output, line.mode) == ("x.c", "link")
     assert line.reading == ["-I", "y.c"]
+
+
+def test_warnings_of_printed_loops_are_no_errors(cc: Cc, tmp_path: Path) -> None:
+    """`for (int i …)` hides the user's `i`, and a macro declares a function inside of an expression."""
+    file = tmp_path / "twice.c"
+    file.write_text(
+        "void twice(int n, float *restrict a, const float *restrict b)\n{\n    int i;\n"
+        "    for (i = 0; i < n; i++)\n        a[i] = b[i] * 2;\n}\n"
+    )
+    warnings = ("-Wshadow", "-Werror=nested-externs", "-Wvla", "-Wdeclaration-after-statement")
+    done = cc("-O2", *warnings, "-Werror", "-c", str(file), "-o", str(tmp_path / "twice.o"))
+    assert (done.returncode, done.stderr) == (0, "")

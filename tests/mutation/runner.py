@@ -129,6 +129,7 @@ WHERE = {
     "inspection": ("bins",),
     "webs": ("webs",),
     "transfers": ("transfers",),
+    "members": ("members",),
     "turns": ("turns",),
     "lastprivate": ("work_rows",),
     "fission": ("sums_apart",),

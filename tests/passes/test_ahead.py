@@ -93,6 +93,27 @@ def test_not_asked(name: str, tmp_path: Path) -> None:
     assert check(region, result, sizes=SIZES) == []
 
 
+def test_not_around_arrays_of_an_iteration(tmp_path: Path) -> None:
+    """They would have one loop more around them than they are declared in."""
+    text = """
+void f(int n, const unsigned *fern, int c, int *restrict r, float *restrict post)
+{
+#pragma scop
+    for (int i = 0; i < n; i++) {
+        unsigned k = fern[i];
+        r[k * 2 + c] += 1;
+        float both[] = {r[k * 2] * 0.5f, r[k * 2 + 1] * 0.25f};
+        post[k * 2] = both[0] / (both[0] + both[1]);
+        post[k * 2 + 1] = both[1] / (both[0] + both[1]);
+    }
+#pragma endscop
+}
+"""
+    result = compile_region(region_of(text, tmp_path), Options())
+    assert result.verified
+    assert not {remark.code for remark in result.program.remarks} & FAILURES
+
+
 def test_not_for_places_in_one_row(tmp_path: Path) -> None:
     text = of("for (int i = 0; i < n; i++) t[i / 8][at[i] & 3] += w[i];", ", double t[n][n]")
     assert "prefetch" not in compile_region(region_of(text, tmp_path), Options()).text

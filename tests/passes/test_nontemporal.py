@@ -20,7 +20,7 @@ from polyc.pipeline import compile_region
 from polyc.reread.blocks.read_streams import row_faults
 from polyc.runtime.check import check
 from polyc.runtime.csource import c_source
-from tests.programs import region_of
+from tests.programs import compiled_file, region_of
 
 FAILURES = {"verification-failed", "text-not-checked", "budget", "not-printed", "isl-failed"}
 FORCED = Options(stores="nontemporal")
@@ -117,6 +117,27 @@ def test_rows_of_small_tiles(tmp_path: Path) -> None:
     assert "A_row" not in result.text
     assert any("stores 32 bytes of a row" in remark.message for remark in result.program.remarks)
     assert "A_row" in compile_region(region, replace(FORCED, tile_sizes=(64,))).text
+
+
+def test_rows_of_a_member(tmp_path: Path) -> None:
+    """A row is named after the array, which may be a member of a struct."""
+    text = """
+#include <math.h>
+struct layer { int n, m; double *y; };
+void forward(struct layer *self, const double *x, const double *w)
+{
+    for (int i = 0; i < self->n; i++) {
+        double s = 0;
+        for (int j = 0; j < self->m; j++)
+            s += x[j] * w[i * self->m + j];
+        self->y[i] = 1 / (1 + exp(-s));
+    }
+}
+"""
+    (found,), _ = compiled_file(text, tmp_path, machine="x86-64")
+    assert found.certificate is not None
+    assert found.certificate.text == "shown"
+    assert "self_y_row[" in found.text
 
 
 def test_read_later(tmp_path: Path) -> None:

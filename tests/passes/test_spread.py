@@ -15,7 +15,7 @@ from polyc.pipeline import compile_region
 from polyc.poly import names
 from polyc.runtime.check import check
 from polyc.verify import check as faults_of
-from tests.programs import after, region_in, region_of
+from tests.programs import after, compiled_file, region_in, region_of
 
 FILES = sorted((Path(__file__).parent / "strips").glob("*.c"))
 FAILURES = {"verification-failed", "budget", "not-printed"}
@@ -278,6 +278,28 @@ void f(int n, float A[n][n], float out[n])
         if isinstance(n, Band) and isinstance(n.child, Leaf) and names(n.members[-1].schedule.domain()) == ["S1"]
     )
     assert inner.vector is divided
+
+
+@pytest.mark.parametrize("width", [1024, 1000])
+def test_no_vectors_over_far_elements(width: int, tmp_path: Path) -> None:
+    """gcc loads all that lies between elements that a power of two is between, where a pragma asks for vectors: also
+    where only the version for the sizes that all calls have says so."""
+    text = f"""
+static void solve(int n, int m, float *u, const float *a)
+{{
+    for (int j = 0; j < n; j++) {{
+        float own[1024];
+        own[0] = u[j * m];
+        for (int i = 1; i < m; i++) {{
+            own[i] = a[i] / (own[i - 1] + 2);
+            u[j * m + i] = (u[j * m + i] - u[j * m + i - 1]) * own[i];
+        }}
+    }}
+}}
+void all(float *u, const float *a) {{ solve(1000, {width}, u, a); }}
+"""
+    (found,), _ = compiled_file(text, tmp_path)
+    assert ("omp simd" in found.special) == (width == 1000)
 
 
 # --- the check sees what breaks it -----------------------------------------------------------------------------------

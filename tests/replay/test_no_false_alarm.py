@@ -66,7 +66,44 @@ unsigned f(float *m, unsigned *len)
     return j;
 }
 """,
+    "a flat array of the function that somebody has the address of": """
+void fill(float *to, int n);
+void f(int channels, int n, float *pcm)
+{
+    float extra[4096];
+    fill(extra, n);
+    for (int c = 0; c < channels; c++)
+        for (int i = 0; i < n; i++)
+            pcm[i * channels + c] = extra[i * channels + c];
 }
+""",
+    "rows without a sign below a condition on data": """
+void f(unsigned rows, unsigned cols, const double *p, const double *px, double *out)
+{
+    for (unsigned r = 0; r < rows; r++)
+        if (px[r] != 0)
+            for (unsigned c = 0; c < cols; c++)
+                out[r] += p[r * cols + c];
+}
+""",
+}
+
+
+def test_a_function_in_the_old_style_is_not_run() -> None:
+    text = """
+static double half(x, y)
+double x, y;
+{
+    return x * y * 0.5;
+}
+void f(int n, double *restrict a, const double *restrict b)
+{
+    for (int i = 0; i < n; i++)
+        a[i] = b[i] + half(b[i], a[i]);
+}
+"""
+    (region,) = read("t.c", InputOptions(detect=True), text=text).regions
+    assert compile_region(region, Options()).verified
 
 
 @pytest.mark.parametrize("name", TEXTS)

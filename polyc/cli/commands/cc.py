@@ -217,6 +217,16 @@ def short_enough(command: Sequence[str]) -> Iterator[list[str]]:
 # --- a build
 
 
+_LOOSE = ("shadow", "nested-externs", "vla", "declaration-after-statement")
+"""Warnings that somebody has to ask for, and that loops as polyc prints them have."""
+
+
+def quieter(given: list[str]) -> list[str]:
+    """Options that take these warnings back where the command line asks for them."""
+    asked = [name for name in _LOOSE if any(re.fullmatch(rf"-W(error=)?{name}(=.*)?", word) for word in given)]
+    return [f"-Wno-{name}" for name in asked]
+
+
 def newer(given: Sequence[str]) -> list[str]:
     """Words that ask for C99 where C90 was asked for, as polyc declares in loops' heads, with the `inline` of C90."""
     old = [word for word in given if word in _OLD_C or word.startswith("-std=")]
@@ -512,7 +522,10 @@ class _Build:
         colours = []
         if sys.stderr.isatty() and not any(word.startswith("-fdiagnostics-color") for word in given):
             colours = ["-fdiagnostics-color=always"]
-        return call([*self.compiler, *colours, *beside, *given, *openmp, *(newer(given) if made else [])], errors)
+        return call(
+            [*self.compiler, *colours, *beside, *given, *openmp, *(newer(given) + quieter(given) if made else [])],
+            errors,
+        )
 
     def name_sources_in_rules(self) -> None:
         """Rules for make name the user's files, and what polyc read beside them."""

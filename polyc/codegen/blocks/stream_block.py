@@ -197,7 +197,7 @@ class _Loop:
         bytes_each = sum(row.element.size_bytes * row.step * row.copies for row in self.rows)
         bound = at_most(start, end)
         for row in self.rows:
-            row.name = self.namer.take(f"{row.array}_row")
+            row.name = self.namer.take(f"{c.as_word(row.array)}_row")
         if bound is not None and bound * bytes_each <= ROW_BYTES:
             return c.Block((c.Note("nontemporal"), *self.rowwise(start, end, bound)))
         part = max(LINE_BYTES, PART_BYTES // bytes_each // LINE_BYTES * LINE_BYTES)

@@ -15,6 +15,8 @@ INT = CType("int", "int", 4)
 UNSIGNED = CType("unsigned int", "int", 4, False)
 UNKNOWN = CType("int", "other", 0)
 POINTER_SIZE = 8
+MOVING = frozenset(["volatile", "_Atomic"])
+"""Qualifiers of what may change by itself."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -200,6 +202,20 @@ class Types:
             left, right = self.constant(node.left), self.constant(node.right)
             return None if left is None or right is None else fold(node.op, left, right)
         return None
+
+
+def member_of(types: Types, node: c_ast.Node | None, name: str) -> Shape | None:
+    """The type of a struct's member; None where it shares its memory with others, or has no address."""
+    if not isinstance(node, c_ast.Struct):
+        return None
+    for item in node.decls or ():
+        if isinstance(item, c_ast.Decl) and item.name == name:
+            shape = types.shape(item.type)
+            known = item.bitsize is None and not shape.is_function
+            sized = all(dim.pointer or dim.size for dim in shape.dims[1:])
+            first = not shape.dims or shape.dims[0].pointer or shape.dims[0].extent is None or shape.dims[0].size
+            return shape if known and sized and first else None
+    return None
 
 
 def _stands_in(node: c_ast.Typedef) -> bool:

@@ -18,7 +18,7 @@ from pycparser import c_ast
 
 from polyc.analysis.expressions.constants import literal_value
 from polyc.analysis.expressions.facts import base_name, writes
-from polyc.frontend.c.ctype import Dim, Shape, Types
+from polyc.frontend.c.ctype import MOVING, Dim, Shape, Types, member_of
 from polyc.frontend.c.references import links
 from polyc.frontend.c.symbols import Fixed, Scope, Symbol
 from polyc.model import ctree as c
@@ -27,7 +27,6 @@ from polyc.records import dataclass, replace
 
 MOST_ROUNDS = 4
 """How deep subscripts that are such places may be nested: `g[k[0]]`."""
-_MOVING = frozenset(["volatile", "_Atomic"])
 _ZERO = c.Literal("0")
 
 
@@ -222,7 +221,7 @@ class _Round:
         """Where a link leads from a place; None where polyc cannot tell."""
         if isinstance(link, c.Member):
             shape = None if at.shape.dims else member_of(self.scope.types, at.shape.node, link.field)
-            if shape is None or shape.qualifiers & _MOVING:
+            if shape is None or shape.qualifiers & MOVING:
                 return None
             text = f"{at.text}{'->' if at.behind else '.'}{link.field}"
             return replace(at, shape=shape, text=text, fields=(*at.fields, link.field), by_member=True, behind=False)
@@ -286,14 +285,16 @@ class _Round:
             elif position is not None:
                 arrays.setdefault(use.stops[position].fields, set()).add(use.stops[position].text)
         for fields, texts in arrays.items():
+            parents = [fields[:count] for count in range(len(fields))]
             same = [(use, position) for use, position in cuts if use.last.fields[: len(fields)] == fields]
             alone = all(
                 position is not None and (not use.stops[position].shape.dims or use.stops[position].fields == fields)
                 for use, position in same
             )
+            within = any(use.record and use.last.fields in parents for use in uses)
             moving = any(position is not None and use.stops[position].chosen for use, position in same)
             twice = len({text.replace("[0].", "->") for text in texts}) < len(texts)
-            if alone and not twice and (len(texts) == 1 or not (self.apart and moving)):
+            if alone and not within and not twice and (len(texts) == 1 or not (self.apart and moving)):
                 found |= texts
         return found - {self.scope.symbols[root].c_name}
 
@@ -336,27 +337,19 @@ def comparands(condition: c.Expr) -> Iterator[c.Expr]:
             yield from (side for side in (item.left, item.right) if reference(side)[1])
 
 
-def member_of(types: Types, node: c_ast.Node | None, name: str) -> Shape | None:
-    """The type of a struct's member; None where it shares its memory with others, or has no address."""
-    if not isinstance(node, c_ast.Struct):
-        return None
-    for item in node.decls or ():
-        if isinstance(item, c_ast.Decl) and item.name == name:
-            shape = types.shape(item.type)
-            known = item.bitsize is None and not shape.is_function
-            sized = all(dim.pointer or dim.size for dim in shape.dims[1:])
-            first = not shape.dims or shape.dims[0].pointer or shape.dims[0].extent is None or shape.dims[0].size
-            return shape if known and sized and first else None
-    return None
-
-
 def is_record(types: Types, shape: Shape) -> bool:
-    """Whether it is a struct with nothing but numbers in it."""
+    """Whether it is a struct with nothing but numbers in it: itself, in arrays, or in structs."""
     node = shape.node
     if shape.dims or not isinstance(node, c_ast.Struct):
         return False
     members = [types.shape(item.type) for item in node.decls or () if isinstance(item, c_ast.Decl)]
-    return bool(members) and all(not one.dims and one.node is None and not one.is_function for one in members)
+    return bool(members) and all(is_number(types, one) for one in members)
+
+
+def is_number(types: Types, shape: Shape) -> bool:
+    """Whether it is a number, a record, or an array of them that lies in the struct."""
+    inside = not shape.is_function and not any(dim.pointer for dim in shape.dims)
+    return inside and (shape.node is None or is_record(types, replace(shape, dims=())))
 
 
 def text_of(index: c.Expr, scope: Scope) -> str:

@@ -119,9 +119,9 @@ class Values:
         return None
 
     def is_moved(self, expr: c.Expr) -> bool:
-        """Whether something is made of a pointer that has another name, or an offset."""
+        """Whether a pointer is made of one that has another name, or an offset; no member of what that leads to."""
         key = base_key(expr)
-        return key is not None and key in self.state and self.scope.symbols[key].rank > 0
+        return key is not None and key in self.state and self.scope.symbols[key].rank > 0 and self.rank(expr) > 0
 
     def element(self, base: c.Expr, span: Span | None) -> c.Expr:
         place = self.known_place(base)

@@ -18,10 +18,10 @@ from pycparser import c_ast
 
 from polyc.analysis.expressions.constants import literal_value
 from polyc.analysis.expressions.facts import base_key, constant
-from polyc.frontend.c.ctype import Shape
+from polyc.frontend.c.ctype import Shape, member_of
 from polyc.frontend.c.references import links
 from polyc.frontend.c.symbols import Scope
-from polyc.frontend.idioms.fixed import is_record, member_of
+from polyc.frontend.idioms.fixed import is_record
 from polyc.frontend.idioms.helpers import is_same
 from polyc.model import ctree as c
 from polyc.model.scop import Storage

@@ -8,12 +8,13 @@ import islpy as isl
 from pycparser import c_ast
 
 from polyc.frontend.c.convert import Converter
+from polyc.frontend.c.ctype import MOVING, Types, member_of
 from polyc.frontend.c.state import Env, Region, number
 from polyc.frontend.c.symbols import Symbol
 from polyc.frontend.sets.affine import Affine
 from polyc.frontend.text.trees import walk
 from polyc.model import ctree as c
-from polyc.model.scop import Array, Storage
+from polyc.model.scop import Array, Field, Storage
 
 
 def make_array(symbol: Symbol, region: Region, converter: Converter, function: c_ast.FuncDef) -> Array:
@@ -35,6 +36,7 @@ def make_array(symbol: Symbol, region: Region, converter: Converter, function: c
             tuple(step for step in steps if step is not None),
             tuple(region.in_c(stride) for stride in shape.strides),
             shape.origins,
+            fields_of(region.scope.types, symbol.shape.node),
         )
     pairs = [extent(symbol, position, region, converter, function) for position in range(symbol.rank)]
     return Array(
@@ -45,7 +47,23 @@ def make_array(symbol: Symbol, region: Region, converter: Converter, function: c
         tuple(text for _, text in pairs),
         symbol.storage,
         symbol.constant,
+        members=fields_of(region.scope.types, symbol.shape.node),
     )
+
+
+def fields_of(types: Types, node: c_ast.Node | None) -> dict[tuple[str, ...], Field]:
+    """The numbers in a struct, and arrays of them, by the names that lead there."""
+    found: dict[tuple[str, ...], Field] = {}
+    for item in (node.decls or ()) if isinstance(node, c_ast.Struct) else ():
+        shape = member_of(types, node, item.name) if isinstance(item, c_ast.Decl) and item.name else None
+        if shape is None or shape.qualifiers & MOVING:
+            continue
+        if shape.node is not None and not shape.dims:
+            found |= {(item.name, *path): field for path, field in fields_of(types, shape.node).items()}
+        sizes = tuple(dim.size for dim in shape.dims if dim.size)
+        if shape.element.kind in ("int", "float") and len(sizes) == len(shape.dims):
+            found[item.name,] = Field(shape.element, sizes)
+    return found
 
 
 def extent(

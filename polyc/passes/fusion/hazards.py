@@ -86,7 +86,7 @@ class Hazards:
             if self._tiles_clash(cluster, nest, extension, array):
                 return Declined(
                     "order-of-writes",
-                    f"tiles of its consumer write cells of {array} that other tiles would write again",
+                    f"tiles of its consumer write cells of {self.named(array)} that other tiles would write again",
                     {"array": array},
                     overwriting(self.program, nest.instances, cluster.instances, array),
                 )
@@ -106,7 +106,7 @@ class Hazards:
                 if overwritten and not self.refs.reads_own_values(nest, array):
                     return Declined(
                         "input-overwritten",
-                        f"{array}, which it reads, is overwritten before its consumer's tiles run",
+                        f"{self.named(array)}, which it reads, is overwritten before its consumer's tiles run",
                         {"array": array},
                         overwriting(self.program, nest.instances, other.instances, array),
                     )
@@ -115,11 +115,15 @@ class Hazards:
                     if not self._cells(moved, array, write=True).intersect(touched).is_empty():
                         return Declined(
                             "order-of-writes",
-                            f"another nest writes {array} between it and its consumer",
+                            f"another nest writes {self.named(array)} between it and its consumer",
                             {"array": array},
                             overwriting(self.program, nest.instances, other.instances, array),
                         )
         return None
+
+    def named(self, array: str) -> str:
+        """An array as C has it."""
+        return self.program.scop.arrays[array].c_name
 
     def _cells(self, instances: isl.UnionSet, array: str, write: bool) -> isl.UnionSet:
         found = empty_set(instances)

@@ -227,15 +227,15 @@ class _Merger:
 
         rewrite:  for i B[i] = f(A[i]); for i C[i] = g(A[i])  ->  for i { B[i] = f(A[i]); C[i] = g(A[i]); }
         requires: loops that run in parallel and nothing else; the same nests read of both, so that whoever needs a tile
-                  of one needs that of the other
+                  of one needs that of the other, or both touch members of the same structs
         """
         at, readers = len(graph.groups) - 1, graph.readers()
         while at > 0:
             for before in reversed(range(at)):
                 first, second = graph.groups[before], graph.groups[at]
-                alike = readers[before] == readers[at] and not graph.linked(first, second)
-                if alike and graph.mergeable(before, at):
-                    one, two = [placed[k] for k in first], [placed[k] for k in second]
+                one, two = [placed[k] for k in first], [placed[k] for k in second]
+                alike = readers[before] == readers[at] or bool(self.structs(one) & self.structs(two))
+                if alike and not graph.linked(first, second) and graph.mergeable(before, at):
                     found = joined(one, two) if self.may_join(one, two) else None
                     if found is not None:
                         for k, nest in zip(second, found, strict=True):
@@ -295,7 +295,12 @@ class _Merger:
         one, two = ({s for n in nests for s in n.statements} for nests in (group, others))
         if len({self.loop_of.get(s) for s in one | two}) != 1:
             return False
-        return not self.arrays(one).isdisjoint(self.arrays(two))
+        return not self.arrays(one).isdisjoint(self.arrays(two)) or bool(self.structs(group) & self.structs(others))
+
+    def structs(self, nests: list[Nest]) -> set[str]:
+        """The arrays of structs of which nests touch members: in one loop, they meet the same lines of memory."""
+        arrays = self.program.scop.arrays
+        return {arrays[a].root for nest in nests for a in self.arrays({*nest.statements})} - {""}
 
     def arrays(self, statements: set[str], written: bool = False) -> set[str]:
         """The arrays that statements touch, or write; no scalars."""

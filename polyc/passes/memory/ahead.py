@@ -92,7 +92,7 @@ class _Asking:
         """An innermost band, its last loop in strips that ask for lines; or as it was."""
         every = (*above, *band.members)
         alone = all(m.role is Role.LOOP and not m.vector and (not m.parallel or m.owned) for m in every)
-        if not alone or not self.gathers_far(band):
+        if not alone or not self.gathers_far(band) or self.declares(band, len(every)):
             return band
         streams = list(self.streams(band))
         sizes = [self.program.scop.arrays[access.array].element.size_bytes for access in streams]
@@ -103,6 +103,12 @@ class _Asking:
         if not requests:
             return band
         return self.in_strips(band, streams, requests, strip)
+
+    def declares(self, band: Band, depth: int) -> bool:
+        """Whether buffers are declared in its iterations, which would be those of one loop more."""
+        users = {statement.name for statement in self.statements(band)}
+        inside = (buffer for buffer in self.program.buffers.values() if buffer.depth >= depth)
+        return any(not users.isdisjoint(name for name, _ in buffer.accesses) for buffer in inside)
 
     def gathers_far(self, band: Band) -> bool:
         """Whether it scatters, and whether data decide on the place in an array that is not in the first level."""

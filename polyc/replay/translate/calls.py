@@ -96,6 +96,8 @@ def of_users(e: Expressions, name: str, arguments: list[c_ast.Node]) -> Value:
     """A call of a function whose text is known."""
     declared = e.known.bodies[name].decl.type
     parameters = declared.args.params if declared.args is not None else []
+    if any(isinstance(parameter, c_ast.ID) for parameter in parameters):
+        raise NotUnderstood(f"the function {name}, which is written in the old style")
     if name not in e.known.wanted:
         e.known.wanted.append(name)
     codes: list[str] = []

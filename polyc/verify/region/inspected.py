@@ -19,7 +19,7 @@ from functools import reduce
 
 import islpy as isl
 
-from polyc.analysis.expressions.facts import Induction, assigned_scalars, induction
+from polyc.analysis.expressions.facts import Induction, assigned_scalars, constant, induction
 from polyc.analysis.expressions.ranges import bounds_of, spare_of
 from polyc.analysis.expressions.reader import NotAffine, Reader, parameter_space, piecewise
 from polyc.model import ctree as c
@@ -31,6 +31,9 @@ from polyc.records import dataclass
 
 KIND = "inspection"
 INT_BYTES = 4
+
+_SIGNED = ("int", "long", "short")
+_UNSIGNED = ("unsigned", "unsigned int", "unsigned long", "size_t")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -214,14 +217,14 @@ def _stays(scop: Scop, statement: Statement, reference: c.ArrayRef, position: in
     """Whether the loops inside a statement that is kept whole hold a subscript of theirs in its row.
 
     math: with D the statement's domain and H the heads of the loops inside of it around the reference,
-          D and H imply 0 <= subscript < extent; a head that is not affine, or not signed, says nothing.
+          D and H imply 0 <= subscript < extent; a head that is not affine, or computes without a sign, says nothing.
     """
-    around = [(loop, _counter(loop, statement.body)) for loop in _around(statement.body, reference)]
+    around = [(loop, _counter(loop, statement.body, unsigned=True)) for loop in _around(statement.body, reference)]
     inner = [(loop, head) for loop, head in around if head is not None]
     names = [*statement.loops, *(head.key for _, head in inner)]
     extent = scop.arrays[reference.array].extents[position]
-    unsigned = _unsigned(scop)
-    if extent is None or len(set(names)) != len(names) or unsigned & set(c.walk(reference)):
+    unsigned = _unsigned(scop) | {c.Name(head.key) for loop, head in inner if _counter(loop, statement.body) is None}
+    if extent is None or len(set(names)) != len(names) or _unsigned(scop) & set(c.walk(reference)):
         return False
     if any(_changes(statement.body, name) for name in statement.loops):
         return False
@@ -234,10 +237,10 @@ def _stays(scop: Scop, statement: Statement, reference: c.ArrayRef, position: in
         later = {other.key for _, other in inner[depth + 1 :]}  # these count from now on: they had other values before
         for condition in (c.Binary(">=", c.Name(head.key), head.start), loop.condition):
             with suppress(NotAffine):
-                if (
-                    condition is not None
-                    and not unsigned & set(c.walk(condition))
-                    and not later & _mentioned(condition)
+                if condition is None or later & _mentioned(condition):
+                    continue
+                if not unsigned & {*c.walk(condition), c.Name(head.key)} or _compares_numbers(
+                    condition, head, unsigned
                 ):
                     inside = inside.intersect(reader.condition(condition))
     try:
@@ -246,6 +249,18 @@ def _stays(scop: Scop, statement: Statement, reference: c.ArrayRef, position: in
         return False
     zero = isl.PwAff.val_on_domain(isl.Set.universe(space), isl.Val.zero(space.get_ctx()))
     return bool(inside.is_subset(value.ge_set(zero).intersect(value.lt_set(piecewise(reader.of_parameters(extent))))))
+
+
+def _compares_numbers(condition: c.Expr, head: Induction, unsigned: set[c.Expr]) -> bool:
+    """Whether a comparison without a sign is that of the numbers: a counter that goes up from a number that is not
+    negative, with that number, or with a size."""
+    start = constant(head.start)
+    match condition:
+        case c.Binary(op=">=", left=c.Name(name=name), right=other) if other == head.start:
+            return name == head.key and start is not None and start >= 0
+        case c.Binary(op="<" | "<=", left=c.Name(name=name), right=c.Name() | c.Member() as size):
+            return name == head.key and start is not None and start >= 0 and size in unsigned
+    return False
 
 
 def _unsigned(scop: Scop) -> set[c.Expr]:
@@ -317,14 +332,14 @@ def _around(node: c.Node, wanted: c.Node) -> list[c.For]:
     return []
 
 
-def _counter(loop: c.For, body: c.Node) -> Induction | None:
-    """The head of a loop that counts up a signed variable of the statement's own and changes it nowhere else; None for
-    others. The loop declares it, or a block of the statement around it."""
+def _counter(loop: c.For, body: c.Node, unsigned: bool = False) -> Induction | None:
+    """The head of a loop that counts up a variable of the statement's own, a signed one or any, and changes it nowhere
+    else; None for others. The loop declares it, or a block of the statement around it."""
     head = induction(loop)
     if head is None:
         return None
     own = loop.init if isinstance(loop.init, c.Decl) else _declaration(body, head.key)
-    if own is None or own.type not in ("int", "long", "short"):
+    if own is None or own.type not in (*_SIGNED, *(_UNSIGNED if unsigned else ())):
         return None
     return head if head.step > 0 and not _changes(loop.body, head.key) else None
 

@@ -14,6 +14,10 @@ from polyc.poly import box_volume, greatest_of, least_of, maps, set_name, sets, 
 from polyc.records import dataclass
 
 CALL_OPERATIONS = 10
+_CHEAP = frozenset(
+    name + kind for name in ("fabs", "fmax", "fmin", "floor", "ceil", "trunc", "rint") for kind in ("", "f")
+)
+"""Functions for which machines have an instruction."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +60,15 @@ class Estimate:
 
 @lru_cache(maxsize=10_000)
 def operations(statement: Statement, subscripts: bool = True) -> float:
-    """Arithmetic operations of one instance, calls counted as several.
+    """Arithmetic operations of one instance, calls counted as several. What stands there twice, as the operands of
+    macros do, compilers compute once.
 
     subscripts: with those that compute which elements of arrays are meant. Where the elements do not depend on data,
                 these are addresses, which an innermost loop steps along.
     """
     count = 0
     addresses: set[int] = set()
+    seen: set[c.Node] = set()
     if not subscripts:
         known = {access.ref for access in statement.accesses if access.exact}
         for node in c.walk(statement.body):
@@ -71,12 +77,13 @@ def operations(statement: Statement, subscripts: bool = True) -> float:
     for node in c.walk(statement.body):
         if id(node) in addresses:
             continue
-        if isinstance(node, c.Binary | c.Unary | c.Ternary):
-            count += 1
+        if isinstance(node, c.Binary | c.Unary | c.Ternary | c.Call):
+            plain = c.unlabelled(node)
+            if plain not in seen:
+                count += CALL_OPERATIONS if isinstance(node, c.Call) and node.function not in _CHEAP else 1
+            seen.add(plain)
         elif isinstance(node, c.Assign):
             count += node.op != "="
-        elif isinstance(node, c.Call):
-            count += CALL_OPERATIONS
     return float(max(count, 1))
 
 

@@ -20,7 +20,7 @@ from polyc.model.program import Program
 from polyc.model.scop import AccessKind
 from polyc.model.witness import Finder
 from polyc.nests.samples import LARGE, greatest_size, sample_parameters
-from polyc.nests.skew import Hyperplane, Steps, far_values, hyperplane, overlapped_planes
+from polyc.nests.skew import Hyperplane, Steps, either_way, far_values, hyperplane, overlapped_planes
 from polyc.nests.tiling import told_sizes
 from polyc.nests.wishes import options_for
 from polyc.poly import greatest_of, least_of, names, set_name, sets, value_on
@@ -103,7 +103,7 @@ class _Work:
     waits: bool
     """Nor is the innermost one within those around it."""
     planes: tuple[tuple[Hyperplane | None, Hyperplane | None], ...]
-    """For each dimension, those that lean to either side."""
+    """For each dimension, the one that tiles follow, and the one that leans against the subscript."""
     own: bool
     """Each step writes cells of its own."""
     arrays: int
@@ -205,7 +205,7 @@ def _work(program: Program, steps: Steps, halo: tuple[int, ...]) -> _Work:
     if _unknown_sizes(program) and prod(extents) * cell_bytes > LARGEST_DATA:
         factor = (LARGEST_DATA / (prod(extents) * cell_bytes)) ** (1 / steps.rank)
         extents = tuple(max(1, int(e * factor)) for e in extents)
-    planes = tuple((hyperplane(steps, d), hyperplane(steps, d, -1)) for d in range(max(1, steps.rank - 1)))
+    planes = tuple((either_way(steps, d), hyperplane(steps, d, -1)) for d in range(max(1, steps.rank - 1)))
     count, own = _extent(ticks, 0), steps.writes_own_cells
     if _unknown_sizes(program):
         extents = tuple(max(extent, OWN_CELLS) for extent in extents) if own else extents
@@ -273,7 +273,7 @@ def _leaning(work: _Work) -> Iterator[tuple[str, tuple[int, ...]]]:
         if others and others[0][0] is not None:
             rests += [(second,) for second in CELLS if 2 * second <= work.extents[1]]
         for rest in rests:
-            if left is not None and right.slope + left.slope > 0:
+            if left is not None and right.sign > 0 and right.slope + left.slope > 0:
                 yield DIAMOND, (first, *rest)
             yield SKEWED, (max(2, first // max(1, right.slope)), first, *rest)
             if work.own and rank == 1 and first >= LONG_ROW:  # threads want many tiles, and rows that are fetched ahead

@@ -242,8 +242,15 @@ class Modeller:
         rows = Rows(scope, exchanges.body)
         body = rows.body
         written, read = frozenset(writes(body)), frozenset(reads(body))
+        assigned = frozenset(assigned_scalars(body) | {*self.moved})
         region = Region(
-            scope, written, settled_names(body), values=assigned_values(body), read=read, problems=converter.problems
+            scope,
+            written,
+            assigned,
+            settled_names(body),
+            values=assigned_values(body),
+            read=read,
+            problems=converter.problems,
         )
         region.effects, region.inspect = self.effects.of, inspect
         self.note_calls(region, body)

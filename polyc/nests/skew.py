@@ -120,7 +120,7 @@ def time_steps(program: Program, instances: isl.UnionSet) -> Steps | NotSteps:
     if not space:
         return NotSteps("")
     steps = Steps(instances, node, every, cells, count, space, program.scop.known)
-    return NotSteps(written) if isinstance(written, str) and hyperplane(steps, 0) is None else steps
+    return NotSteps(written) if isinstance(written, str) and either_way(steps, 0) is None else steps
 
 
 def _held(program: Program, instances: isl.UnionSet, loops: tuple[Member, ...]) -> isl.UnionMap:
@@ -215,6 +215,11 @@ def hyperplane(steps: Steps, dimension: int, sign: int = 1) -> Hyperplane | None
                 _schedule(steps, dimension, sign, slope, shifts), dimension, sign, slope, max(shifts.values())
             )
     return None
+
+
+def either_way(steps: Steps, dimension: int) -> Hyperplane | None:
+    """The flattest hyperplane along a subscript, or against it where there is none, as in sweeps that go down."""
+    return hyperplane(steps, dimension) or hyperplane(steps, dimension, -1)
 
 
 def stays_in_cells(steps: Steps) -> bool:

@@ -46,6 +46,8 @@ LOOP = "for (int i = 0; i < n; i++) b[i] = g(n, A[i]);"
         "static int h(int n) { return n + 1; } double g(int n, double *x) { return h(n) * x[0]; }",
         "typedef struct { double r, i; } z; static z m(z a, z b) { return (z){ a.r * b.r, .i = a.i }; }"
         "double g(int n, double *x) { z v = { x[0], n }; return m(v, (z){ 1, 2 }).r + ((z){ .r = x[1] }).r; }",
+        "double g(int n, double *x) { while (n--) if (*x++ == 0) return 1; return 0; }",
+        "double g(int n, double *x) { for (int k = 0; k < n; k++) { if (x[0] > k) return k; x += 2; } return 0; }",
         "double g(int n, double *x);\n#pragma polyc pure(g)",
     ],
 )
@@ -81,6 +83,7 @@ def test_a_function_in_the_place_of_its_call(function: str, scop: Modeller) -> N
         "double g(int n, double *x) { return n ? g(n - 1, x) : 0; }",
         "double h(double *); double g(int n, double *x) { return h(x); }",
         "double *keep; double g(int n, double *x) { keep = x; return 0; }",
+        "double *keep; double g(int n, double *x) { keep++; return *keep++; }",
         "double g(int n, double *x) { volatile int k = n; return k; }",
         "double g(int n, double *x) { return *(float *)x; }",
         "double g(int n, double *x) { return ({ x[n]; }); }",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -233,3 +234,55 @@ void f(const double x[5000], double y[64])
 
 def test_what_tiles_compute_of_other_statements_counts(tmp_path: Path) -> None:
     assert "#pragma omp parallel for" in compiled(PRODUCERS, tmp_path).text
+
+
+MACROS = """
+#define MIN(a, b) ((a) < (b) ? (a) : (b))
+#define MAX(a, b) ((a) > (b) ? (a) : (b))
+double floor(double);
+void f(int n, double norm, const double v[n], int out[n])
+{
+#pragma scop
+    for (int i = 0; i < n; i += STEP)
+        out[i] = (int)VALUE;
+#pragma endscop
+}
+"""
+
+
+def asked_by(text: str, folder: Path) -> int:
+    """The iterations, of one loop, from which on threads are started."""
+    return max(map(int, re.findall(r"(?:polyc_threads|parallel for if ?)\(.*> (\d+)\)", compiled(text, folder).text)))
+
+
+def test_what_macros_repeat_is_computed_once(tmp_path: Path) -> None:
+    text = MACROS.replace("STEP", "1")
+    once = asked_by(text.replace("VALUE", "fmax(0, fmin(127, floor(norm * v[i])))"), tmp_path)
+    assert 0.5 < asked_by(text.replace("VALUE", "MAX(0, MIN(127, floor(norm * v[i])))"), tmp_path) / once < 2
+
+
+def test_steps_of_a_loop_are_counted(tmp_path: Path) -> None:
+    text = MACROS.replace("VALUE", "floor(norm * v[i])")
+    one, four = (asked_by(text.replace("STEP", step), tmp_path) for step in "14")
+    assert 3.5 < four / one < 4.5
+
+
+def test_narrow_bands_are_no_whole_loop(tmp_path: Path) -> None:
+    """Ten iterations of `n` have no threads, whatever `n` is."""
+    text = """
+void f(int n, int m, int a, int b, const float x[m], const float y[restrict n + m], float out[restrict n])
+{
+#pragma scop
+    for (int i = 0; i < n; i++)
+        if ((i >= a - 2 && i <= a + 2) || (i >= b - 2 && i <= b + 2)) {
+            float s = 0;
+            for (int j = 0; j < m; j++)
+                s += x[j] * y[i + j];
+            out[i] = s;
+        }
+#pragma endscop
+}
+"""
+    found = compiled(text, tmp_path)
+    assert found.verified
+    assert "omp parallel" not in found.text

@@ -158,7 +158,18 @@ void sweep(int n, double a[n][n])
 #pragma endscop
 }
 """
-RECURRENCES = {"edit": EDIT, "branches": BRANCHES, "temporaries": TEMPORARIES, "sweep": SWEEP}
+DOWN = """
+#define MIN(a, b) ((a) < (b) ? (a) : (b))
+void down(int h, int w, short d[h][w])
+{
+#pragma scop
+    for (int y = h - 2; y >= 0; y--)
+        for (int x = w - 2; x >= 1; x--)
+            d[y][x] = MIN(MIN(d[y][x], d[y][x + 1] + 3), MIN(d[y + 1][x] + 3, d[y + 1][x - 1] + 4));
+#pragma endscop
+}
+"""
+RECURRENCES = {"edit": EDIT, "branches": BRANCHES, "temporaries": TEMPORARIES, "sweep": SWEEP, "down": DOWN}
 """Both loops carry dependences, and each row writes cells of its own."""
 PROGRAMS = {
     **{"kept": TIME_IN_THE_ARRAY, "in_order": IN_ORDER, "backwards": BACKWARDS, "three": THREE},

@@ -78,7 +78,7 @@ class Checker:
             case c.Binary(op="&&" | "||", left=left, right=right):
                 self.condition(left)
                 self.condition(right)
-            case _ if tested_pointer(self.region.scope, self.region.written, expr) is None:
+            case _ if tested_pointer(self.region.scope, self.region.assigned, expr) is None:
                 self.expr(expr)
 
     def expr(self, expr: c.Node) -> None:

@@ -186,9 +186,12 @@ class _Reader:
             case c_ast.UnaryOp(op="sizeof" | "_Alignof"):
                 return
             case c_ast.UnaryOp(op="p++" | "p--" | "++" | "--"):
-                self.assigned(node.expr)
+                if not self.is_argument(node.expr):
+                    self.assigned(node.expr)
             case c_ast.UnaryOp(op="+" | "-" | "!" | "~"):
                 self.visit(node.expr)
+            case c_ast.Assignment(op="+=" | "-=") if self.is_argument(node.lvalue):
+                self.visit(node.rvalue)  # it still leads to what the function was given
             case c_ast.Assignment():
                 self.assigned(node.lvalue)
                 self.visit(node.rvalue)
@@ -212,6 +215,10 @@ class _Reader:
             case _:
                 raise _Unclear
 
+    def is_argument(self, node: c_ast.Node) -> bool:
+        """Whether it is a pointer that the function was given."""
+        return isinstance(node, c_ast.ID) and node.name in self.positions
+
     def assigned(self, target: c_ast.Node) -> None:
         """Something that is written; a pointer is left to point where it points."""
         if isinstance(target, c_ast.ID) and target.name in self.own and not self.own[target.name].dims:
@@ -230,6 +237,10 @@ class _Reader:
                 case c_ast.UnaryOp(op="*", expr=c_ast.BinaryOp(op="+" | "-")):
                     self.visit(node.expr.right)
                     links, node = links + 1, node.expr.left
+                case c_ast.UnaryOp(op="*", expr=c_ast.UnaryOp(op="p++" | "p--" | "++" | "--", expr=inner)):
+                    if not self.is_argument(inner):
+                        raise _Unclear
+                    links, node = links + 1, inner
                 case c_ast.UnaryOp(op="*"):
                     links, node = links + 1, node.expr
                 case c_ast.StructRef() if links == 0:

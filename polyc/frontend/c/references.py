@@ -137,19 +137,22 @@ def split_chain(chain: list[c.Expr], rank: int) -> tuple[tuple[c.Expr, ...] | No
     return tuple(subscripts), rest
 
 
-def tested_pointer(scope: Scope, written: frozenset[str], expr: c.Expr) -> tuple[c.Name, bool] | None:
+def tested_pointer(scope: Scope, assigned: frozenset[str], expr: c.Expr) -> tuple[c.Name, bool] | None:
     """The pointer that a condition asks whether it leads anywhere, `p`, `p != NULL`, `p == 0`, and whether it asks for
-    that or the opposite; None for all other conditions. The region does not change it."""
+    that or the opposite; None for all other conditions. The region does not change it.
+
+    assigned: the names that the region assigns as a whole
+    """
     match expr:
         case c.Name(name=name):
             symbol = scope.symbols.get(name)
-            if symbol is None or not symbol.rank or symbol.shape.is_function or name in written:
+            if symbol is None or not symbol.rank or symbol.shape.is_function or name in assigned:
                 return None
             return (expr, True) if symbol.shape.dims[0].pointer or symbol.storage is Storage.ARGUMENT else None
         case c.Binary(op="==" | "!=" as op, left=left, right=right):
             sides = [(left, right), (right, left)]
             named = next((one for one, other in sides if is_null(other) and isinstance(one, c.Name)), None)
-            found = None if named is None else tested_pointer(scope, written, named)
+            found = None if named is None else tested_pointer(scope, assigned, named)
             return None if found is None else (found[0], op == "!=")
     return None
 

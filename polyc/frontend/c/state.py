@@ -110,6 +110,8 @@ class Region:
     scope: Scope
     written: frozenset[str]
     """Names that the region writes, loops' heads included."""
+    assigned: frozenset[str] = frozenset()
+    """Those among them of which it writes all, and no elements only."""
     settled: frozenset[str] = frozenset()
     """Names that are declared in the region with a value and never written again."""
     values: dict[str, c.Expr] = field(default_factory=dict)

@@ -164,6 +164,9 @@ class _Transfers:
                 return literal_value(text) is not None
             case c.Binary(op="+" | "-" | "*", left=left, right=right):
                 return self.is_whole(left) and self.is_whole(right)
+            case c.Cast(type=text, operand=inner):
+                kind = self.scope.types.named(text)
+                return kind is not None and kind.kind == "int" and self.is_whole(inner)
             case c.Name(name=name) if name not in self.scope.symbols:
                 return name in self.scope.types.constants
             case c.Name() | c.Member():

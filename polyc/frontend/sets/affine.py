@@ -428,7 +428,7 @@ class Affine:
 
     def leads(self, expr: c.Expr) -> isl.Set | None:
         """A question whether a pointer leads anywhere, `p`, `p == NULL`: a parameter that is 0 or 1."""
-        found = tested_pointer(self.region.scope, self.region.written, expr)
+        found = tested_pointer(self.region.scope, self.region.assigned, expr)
         if found is None:
             return None
         return self.yes(f"{label(found[0])}_given", c.Binary("!=", found[0], c.Literal("0")), found[1])

@@ -31,6 +31,8 @@ INLINED = 4
 """Those of a function of the file without loops, of which compilers leave no call."""
 MOST_FORMS = 4
 """Of an extent: the least of so many values, as from max(0, j - m) to min(j + m, n)."""
+MOST_BANDS = 8
+"""Parts of a statement's instances of which each is looked at by itself."""
 VECTOR_BYTES = 16
 """In which a core does as many operations in vectors as `Rates` says for one by one."""
 
@@ -74,10 +76,12 @@ def worth_of(
     extents = box_extents(largest, program.scop.known, fixed, MOST_FORMS)
     if extents is None:
         return None
+    extents = _of_bands(largest.intersect_params(program.scop.known), extents, fixed)
     seconds = machine.parallel_region_us * 1e-6 / (1 - 1 / machine.cores)
     cycles = seconds * machine.clock_ghz * 1e9 * (1 if program.scop.search is None else SEARCHED)
     each = total / count
     least = cycles * Rates().operations / FROM_AFAR / each
+    apart = prod(largest.get_stride(d).to_python() for d in range(largest.dim(isl.dim_type.set)) if d not in fixed)
     within = _within(largest, at, fixed)
     lanes, data = _vectors(program, largest, at, within) if runs else (0.0, 0.0)
     if lanes > 0:
@@ -86,12 +90,33 @@ def worth_of(
         near = cycles / max(each / (Rates().operations * lanes), moved / machine.bytes_per_cycle(first))
         in_cache = machine.capacity(last, machine.cores) * within / data if data else inf
         least = min(near, max(least, in_cache))
+    least *= apart  # of `i += 4`, extents count each number
     most = [e.intersect_domain(program.scop.bounded).max_val() for e in extents]
     if all(m.is_int() for m in most) and least > prod(m.to_python() for m in most):
         return Worth((), 2)
     constants = prod(int(e.max_val().to_python()) for e in extents if e.is_cst())
     open_ones = tuple(e for e in extents if not e.is_cst())
     return Worth(open_ones, _plain(least / constants), _turns(program, member, largest)) if open_ones else Worth((), 0)
+
+
+def _of_bands(instances: isl.Set, extents: list[isl.PwAff], fixed: set[int]) -> list[isl.PwAff]:
+    """The extents, with a number for one that is of several narrow bands: `|i - a| <= 2 || |i - b| <= 2`."""
+    found, open_ones = list(extents), [d for d in range(instances.dim(isl.dim_type.set)) if d not in fixed]
+    bands = instances.make_disjoint().get_basic_sets()
+    for place, d in enumerate(open_ones) if 1 < len(bands) <= MOST_BANDS else ():
+        if extents[place].is_cst():
+            continue
+        widths = [_width(isl.Set.from_basic_set(band), d) for band in bands]
+        if None not in widths:
+            value = isl.Val.int_from_si(instances.get_ctx(), sum(width for width in widths if width is not None))
+            found[place] = isl.PwAff.val_on_domain(extents[place].domain(), value)
+    return found
+
+
+def _width(band: isl.Set, dimension: int) -> int | None:
+    """The most values that a dimension has, whatever the sizes."""
+    most = band.dim_max(dimension).sub(band.dim_min(dimension)).max_val()
+    return most.to_python() + 1 if most.is_int() else None
 
 
 def _turns(program: Program, member: Member, instances: isl.Set) -> tuple[tuple[isl.PwAff, int], ...]:
@@ -165,6 +190,10 @@ def with_tiles(program: Program, at: isl.Set, shared: Sequence[Member]) -> Seque
         dimension = _dimension(replace(member, size=1), largest)
         others = {*range(largest.dim(isl.dim_type.set))} - {dimension}
         extents = box_extents(largest, program.scop.known, others, MOST_FORMS) if dimension is not None else None
+        if extents:
+            extents = _of_bands(largest.intersect_params(program.scop.known), extents, others)
+        if len(shared) == 1 and extents and _is_at_most(extents[0], member.size):
+            return [replace(member, parallel=False, worth=None)]
         if not extents or extents[0].is_cst():
             return shared
         tiles.append((extents[0], member.size))
@@ -174,6 +203,12 @@ def with_tiles(program: Program, at: isl.Set, shared: Sequence[Member]) -> Seque
     if largest_tile <= worth.least:
         return shared
     return [replace(shared[0], worth=replace(worth, tiles=tuple(tiles))), *shared[1:]]
+
+
+def _is_at_most(extent: isl.PwAff, size: int) -> bool:
+    """Whether a loop over tiles of a size has one of them, whatever the sizes."""
+    most = extent.max_val()
+    return bool(most.is_int() and most.to_python() <= size)
 
 
 def _within(instances: isl.Set, at: isl.Set, fixed: set[int]) -> float:

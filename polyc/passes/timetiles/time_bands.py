@@ -6,7 +6,7 @@ import islpy as isl
 
 from polyc.cost.time_sizes import DIAMOND, SKEWED
 from polyc.model.tree import Member, Role, partial_schedule
-from polyc.nests.skew import Hyperplane, Steps, hyperplane
+from polyc.nests.skew import Hyperplane, Steps, either_way, hyperplane
 from polyc.poly import maps
 from polyc.records import dataclass, replace
 
@@ -46,7 +46,7 @@ def skewed_band(steps: Steps, sizes: tuple[int, ...]) -> TimeBand | None:
             the same sum do not depend on each other
     sizes:  steps, and cells for the first dimensions
     """
-    planes = [hyperplane(steps, d) for d in range(len(sizes) - 1)]
+    planes = [either_way(steps, d) for d in range(len(sizes) - 1)]
     found = [p for p in planes if p is not None]
     if len(found) < len(planes):
         return None

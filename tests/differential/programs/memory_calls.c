@@ -42,7 +42,7 @@ static void flipped(int h, int w, const unsigned char *restrict s, unsigned char
 {
 #pragma scop
     for (int r = 0; r < h; r++)
-        memcpy(d + (h - 1 - r) * w * 3, s + r * w * 3, w * 3);
+        memcpy(d + (h - 1 - r) * w * 3, s + (size_t)r * w * 3, w * 3);
 #pragma endscop
 }
 

@@ -124,7 +124,9 @@ class _Search:
         for p in self.placed:
             own = [p.access(raw) for raw in p.draft.accesses if raw.array == key]
             if len(own) > 1 and own[0].dim(isl.dim_type.out) and len(p.draft.env.dims) > 2 and own[0].is_equal(own[1]):
-                return not _inner(own[0]).is_injective()
+                mine = isl.UnionSet.from_set(p.domain)
+                flow = self.flows.of(key).dependence.intersect_domain(mine).intersect_range(mine)
+                return not flow.is_empty() and not _inner(own[0]).is_injective()
         return False
 
     def private(self, loop: LoopItem, dims: tuple[str, ...], candidates: frozenset[str]) -> _Found | None:

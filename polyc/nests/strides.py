@@ -9,6 +9,7 @@ from math import prod
 import islpy as isl
 
 from polyc.analysis.coincident import within_iteration
+from polyc.analysis.expressions.facts import mentions
 from polyc.model import ctree as c
 from polyc.model.program import Program
 from polyc.model.scop import Access, AccessKind, Statement
@@ -315,6 +316,30 @@ def _is_wide(access: Access, program: Program) -> bool:
     """Whether each element fills lines of the cache by itself: a struct that has arrays in it."""
     element = program.scop.arrays[access.array].element
     return element.kind == "struct" and not 0 < element.size_bytes <= LINE
+
+
+def repeats(member: Member, program: Program) -> bool:
+    """Whether vectors of a loop compute a call, or a quotient of two operands that change, again that is the same for
+    all its iterations, `S[j] / s` of `o[d] += S[j] / s * v[j][d]`, as soon as the loop is not innermost, or is cut:
+    compilers take what stays the same out of the innermost loop only."""
+    every = (a for s in program.scop.statements.values() for a in s.accesses)
+    written = {a.array for a in every if a.kind is not AccessKind.READ}
+
+    def same(node: c.Node, loop: str, others: set[str]) -> bool:
+        if isinstance(node, c.ArrayRef):
+            return False
+        if isinstance(node, c.Call) or (isinstance(node, c.Binary) and node.op == "/"):
+            refs = [n for n in c.walk(node) if isinstance(n, c.ArrayRef)]
+            change = [ref for ref in refs if mentions(ref) & others or ref.array in written]
+            if loop not in mentions(node) and len(change) > isinstance(node, c.Binary):
+                return True
+        return any(same(child, loop, others) for child in c.children(node))
+
+    return any(
+        same(statement.body, statement.loops[position], {*statement.loops})
+        for statement, position in statements_below(member, program)
+        if statement.name not in program.copies
+    )
 
 
 def statements_below(member: Member, program: Program) -> Iterator[tuple[Statement, int]]:

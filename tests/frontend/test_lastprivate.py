@@ -42,6 +42,12 @@ FILLED = "for (int j = 0; j < m; j++) w[j] = a[i][j]; for (int j = 0; j < m; j++
             "for (int i = 0; i < n; i++) for (int j = 0; j <= i; j++) { out[j] = a[i][j]; b[i][j] = out[j] * out[0]; }",
             {"out_own"},
         ),
+        (  # changed in place, and no sum
+            "for (int s = 0; s < n; s++) for (int i = 0; i < m; i++) {"
+            " for (int j = 0; j <= i; j++) w[j] = a[i][j] + s; for (int j = 0; j <= i; j++) w[j] = w[j] * 2;"
+            " for (int j = 0; j <= i; j++) out[s] += w[j]; }",
+            {"w_own"},
+        ),
         (
             f"for (int i = 0; i < n; i++) {{ kept = a[i][0]; {FILLED.replace('a[', 'kept * a[')} }}",
             {"kept_own", "w_own"},

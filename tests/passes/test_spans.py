@@ -49,3 +49,33 @@ def test_left_to_the_compiler(form: str) -> None:
     for piece in text_of(OTHERS[form]).split(SIMD)[1:]:
         first, second, *_ = [line.strip() for line in piece.splitlines() if line.strip()]
         assert not second.startswith("for ("), first
+
+
+@pytest.mark.parametrize(
+    "factor", ["s[i * m + j] / sums[i]", "s[i * m + j] / all", "pure_one(s[i * m + j])", "s[i * m + j]"]
+)
+@pytest.mark.parametrize("rows", ["n", "1"])
+def test_quotients_stay_out_of_vectors_that_share_them(factor: str, rows: str) -> None:
+    """What stays the same for a row of the result is computed once for it: that loop is innermost, and whole."""
+    text = f"""
+#pragma polyc pure(pure_one)
+float pure_one(float);
+void f(int n, int m, int d, const float *restrict s, const float *restrict sums, const float *restrict v,
+       float *restrict o)
+{{
+#pragma scop
+    float all = 0;
+    for (int i = 0; i < n; i++)
+        all += sums[i];
+    for (int i = 0; i < {rows}; i++)
+        for (int j = 0; j < m; j++)
+            for (int k = 0; k < d; k++)
+                o[i * d + k] += {factor} * v[j * d + k];
+#pragma endscop
+}}
+"""
+    (region,) = read("t.c", InputOptions(), text=text).regions
+    compiled = compile_region(region, Options())
+    assert compiled.verified
+    in_registers = "_sum[" in compiled.text or "polyc_float8" in compiled.text
+    assert in_registers == (factor == "s[i * m + j]")

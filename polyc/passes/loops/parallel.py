@@ -37,6 +37,7 @@ from polyc.nests.strides import (
     iterations,
     iterations_below,
     leaps,
+    repeats,
     statements_below,
     usual_sizes,
 )
@@ -293,6 +294,8 @@ def _spans(member: Member, below: Node, program: Program) -> bool:
     if not plain or (short and iterations_below(below, program, sizes) <= UNROLLED):
         return False
     if _is_short(member, program) or leaps(member, program) or not goes_along(member, program):
+        return False
+    if repeats(member, program):
         return False
     return all(_is_even(s, position, program) for s, position in statements_below(member, program))
 

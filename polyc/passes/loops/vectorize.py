@@ -156,12 +156,15 @@ def _sunk(band: Band, program: Program) -> Node:
 
 def _parts_values(node: Node, program: Program, above: tuple[Member, ...]) -> bool:
     """Whether a subtree hands a value of a private array from one iteration of its innermost loops to another, or from
-    one of these loops to the next."""
+    one of these loops to the next. What it has from outside, or leaves there, is as near as before."""
     bodies = list(_bodies(node, above))
+    every = {name for names, _ in bodies for name in names}
     for array in program.scop.privatizable:
         flow = program.dependences.flow_by_array.get(array)
         for piece in maps(flow) if flow is not None else ():
             ends = {in_name(piece), out_name(piece)}
+            if not ends <= every:
+                continue
             inside = [(names, path) for names, path in bodies if ends & names]
             whole = isl.UnionMap.from_map(piece.intersect_params(program.scop.known))
             if inside and not any(

@@ -29,7 +29,7 @@ from polyc.nests.boxes import bounding_box
 from polyc.nests.naming import fresh_buffer
 from polyc.nests.nest import Outer, values
 from polyc.nests.samples import sample_parameters
-from polyc.nests.strides import dimension_of, private_across
+from polyc.nests.strides import dimension_of, private_across, repeats
 from polyc.nests.sums import LINE_BYTES, Form, Sum, SumNest, chains, streams, sum_nest, tile_of_sums
 from polyc.nests.tiling import tile_members
 from polyc.passes.buffers.promotion import copy_statement
@@ -120,7 +120,7 @@ class _Jammer:
         columns = all(one.form is Form.COLUMNS for one in nest.sums.values())
         if not columns or nest.outer or self.program.options.target == "c" or _is_tiled(nest, above, reach):
             return band
-        if private_across(band, self.program):
+        if private_across(band, self.program) or repeats(nest.along, self.program):
             return band
         self.made = True
         met_again = isinstance(band.child, Sequence)  # a strip's columns stay in a cache for the next step
@@ -204,6 +204,8 @@ class _Jam:
         size = self.element.size_bytes
         if self.element.text not in ("float", "double") or not size:
             raise _NotJammed(f"vectors of {self.element.text} are left to the C compiler")
+        if repeats(self.point, self.jammer.program):
+            raise _NotJammed("a quotient or a call in it would be computed again for each of its lines")
         lanes = min(self.machine.lanes(size), LINE_BYTES // size)
         width = LINE_BYTES // size
         *outer, inner = self.sum.chain

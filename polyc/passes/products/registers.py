@@ -26,6 +26,7 @@ from polyc.nests.contractions import (
     tile_members_of,
     varies,
 )
+from polyc.nests.strides import repeats
 from polyc.nests.sums import streams, sum_nest
 from polyc.nests.tiling import WHOLE
 from polyc.nests.wishes import options_of
@@ -119,7 +120,7 @@ def contraction_sizes(
     if options.tile_sizes != "auto" or options.fuse != "basteln":
         return None, []
     found = contraction_of(program, band, in_place=not options.gpu)
-    if found is None:
+    if found is None or (not options.gpu and repeats(band.members[found.columns], program)):
         return None, []
     element = program.scop.arrays[found.array].element
     # A CPU's compilers compute a half as a float and round it in the end, and its vectors they round in each step.

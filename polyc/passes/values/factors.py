@@ -15,13 +15,14 @@ def scaled_factors(scop: Scop) -> list[str]:
               -> for j for l for i C[j][i] += alpha * B[l][j] * A[l][i];
     math:     l moves B and A and not C, i moves C and A and not B, j moves C and B and not A: a contraction. Its panel
               of B holds the values of f, so that each is computed once for many i
-    requires: t has no subscripts; the sum has one loop more than t's statement
+    requires: t has no subscripts; the sum has one loop more than t's statement; no quotient of two operands that move,
+              and no call, which panels do not hold
     source:   the reference dgemm of BLAS, which is written so
     """
     found = []
     for name, producer in scop.statements.items():
         write = elementwise(scop, producer, scalars=True)
-        if write is None or scop.arrays[write.array].rank or not _operands(producer):
+        if write is None or scop.arrays[write.array].rank or not _operands(producer) or _is_dear(producer):
             continue
         readers = [s for s in scop.statements.values() if any(a.array == write.array for a in _operands(s))]
         if len(readers) == 1 and _multiplies(scop, readers[0], write.array, producer):
@@ -67,6 +68,15 @@ def terms_of_sums(scop: Scop) -> list[str]:
         if any(one - other and other - one for one in along for other in along):
             found.append(name)
     return found
+
+
+def _is_dear(statement: Statement) -> bool:
+    """Whether a value is a quotient of two operands that move, or made of a call."""
+    moving = [ref for ref in _operands(statement) if _loops(ref, statement)]
+    assign = assigned(statement)
+    nodes = list(c.walk(assign.value)) if assign is not None else []
+    divides = any(isinstance(n, c.Binary) and n.op == "/" for n in nodes)
+    return (divides and len(moving) > 1) or any(isinstance(n, c.Call) for n in nodes)
 
 
 def _operands(statement: Statement) -> list[c.ArrayRef]:

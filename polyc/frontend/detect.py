@@ -27,6 +27,7 @@ from polyc.frontend.overlaps import CODE as OVERLAPS
 from polyc.frontend.text.asserts import asserted
 from polyc.frontend.text.chunks import Chunks
 from polyc.frontend.text.foreign import KEEP, REPLACE, Pragma, foreign
+from polyc.frontend.text.named import with_plain_extrema
 from polyc.frontend.text.places import Places, Stretch
 from polyc.frontend.text.pragmas import Marked
 from polyc.frontend.text.trees import walk
@@ -88,7 +89,7 @@ def why_not(text: str, openmp: str = KEEP) -> str | None:
         inside = "{" in text[: pragma.start]
         if pragma.is_construct and not (openmp == REPLACE and pragma.directive and inside):
             return f"its function has pragmas of its own ('{pragma.shown}')"
-    found = _NOT_FOLLOWED.search(text)
+    found = _NOT_FOLLOWED.search(with_plain_extrema(text))
     return f"its function uses '{found.group()}'" if found is not None else None
 
 
@@ -147,7 +148,8 @@ class Detector:
             told = problem.diagnostics[0].message if isinstance(problem, UserError) else "it is too deep"
             self.leave(first_loop(self.chunks, self.index), f"its function cannot be read: {told}")
             return
-        if any(_TYPES.search(self.chunks.text_of(n)) for n in (self.index, *self.parsed.declarations)):
+        texts = (self.chunks.text_of(n) for n in (self.index, *self.parsed.declarations))
+        if any(_TYPES.search(with_plain_extrema(one)) for one in texts):
             self.leave(first_loop(self.chunks, self.index), "its function uses a type that is found out ('typeof')")
             return
         assert item.is_function
@@ -249,7 +251,7 @@ class Detector:
         text = self.chunks.text[before : part.end]
         if (reason := self.why_not_pragmas(block, part, list(foreign(self.chunks.text, before, part.end)))) is not None:
             return reason
-        if (match := _HIDDEN.search(asserted(text))) is not None:
+        if (match := _HIDDEN.search(with_plain_extrema(asserted(text)))) is not None:
             return f"'{match.group()}' stands in it"
         ending = {id(node) for item in items for node in calls_that_end(item)}
         for node in (n for item in items for n in walk(item) if id(n) not in ending):

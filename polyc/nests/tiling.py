@@ -37,6 +37,8 @@ def sizes_for(options: Options, band: Band) -> tuple[int, ...]:
     if count == 1:
         return (AUTO_SINGLE,)
     sizes = [AUTO_OTHER] * count
+    if parallel == 1:  # threads have nothing else to share
+        sizes[0] = AUTO_OUTER
     if parallel >= 2:
         sizes[parallel - 1] = AUTO_LAST
     if parallel >= 3:

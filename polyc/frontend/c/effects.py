@@ -18,6 +18,7 @@ from polyc.frontend.c.functions import HINTS, MEMORY, PURE, QUIET
 from polyc.frontend.c.parse import SKIPPED, parse_function
 from polyc.frontend.text.asserts import ASSERTED, asserted
 from polyc.frontend.text.chunks import Chunks, drop_attributes
+from polyc.frontend.text.named import with_plain_extrema
 from polyc.frontend.text.places import Places
 from polyc.frontend.text.trees import walk
 from polyc.records import dataclass, field
@@ -53,7 +54,7 @@ _SIMPLE = (
 
 def is_readable(text: str) -> bool:
     """Whether a function's text has nothing that polyc does not follow."""
-    return _UNREADABLE.search(asserted(text)) is None
+    return _UNREADABLE.search(with_plain_extrema(asserted(text))) is None
 
 
 def declares(header: str, name: str) -> bool:

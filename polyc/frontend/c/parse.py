@@ -19,6 +19,7 @@ from polyc.frontend.text.asserts import asserted
 from polyc.frontend.text.chunks import KEYWORDS, Chunks, close_paren, declared_names, drop_attributes
 from polyc.frontend.text.depth import deep_bracket, deep_node, too_deep
 from polyc.frontend.text.literals import without_widths
+from polyc.frontend.text.named import with_plain_extrema
 from polyc.frontend.text.places import Places
 from polyc.frontend.text.switches import with_branches
 from polyc.records import dataclass, field
@@ -217,7 +218,7 @@ def _end_of_statement(text: str, at: int) -> int:
 
 def clean(text: str, kept: Sequence[tuple[int, int]] = ()) -> str:
     """The text as pycparser can read it, offset for offset. Statement expressions outside of `kept` become 0."""
-    text = asserted(_DIRECTIVE.sub(lambda m: " " * len(m.group()), text))
+    text = with_plain_extrema(asserted(_DIRECTIVE.sub(lambda m: " " * len(m.group()), text)))
     text = drop_attributes(text)
     text = _WORDS.sub(lambda m: _PLAIN.get(m.group(), "").ljust(len(m.group())), text)
     text = without_widths(text)

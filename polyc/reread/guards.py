@@ -78,7 +78,7 @@ def _behind(scop: Scop, rendered: Rendered) -> tuple[c.Stmt, ...]:
 
 def _without_loaded(scop: Scop, statements: tuple[c.Stmt, ...]) -> tuple[c.Stmt, ...]:
     """The statements without the variables for pointers and sizes that are declared in front of the search's loops."""
-    first = next((k for k, item in enumerate(statements) if isinstance(item, c.For)), 0)
+    first = next((k for k, item in enumerate(statements) if not isinstance(item, c.Decl)), 0)
     ends = 2 * len(scop.search.ends) if scop.search is not None else 0
     taken = scop.used_names | {item.name for item in statements[:ends] if isinstance(item, c.Decl)}
     return (*statements[:ends], *without_loaded(scop, statements[ends:], max(first - ends, 0), taken))

@@ -133,3 +133,30 @@ def test_no_statement_is_too_many(position: int, printed: tuple[Scop, Rendered])
     if position < len(body):
         less = replace(rendered.question, body=(*body[:position], *body[position + 1 :]))
         assert guard_faults(scop, replace(rendered, question=less))
+
+
+def test_sizes_that_are_read_first_stand_before_its_branches() -> None:
+    text = """
+struct image { int gray; unsigned width; };
+void f(const struct image *im, unsigned char **map, const unsigned char *in, unsigned char *out)
+{
+    if (im->gray) {
+        for (unsigned col = im->width; col > 0; col--) {
+            int c = *in++;
+            *out++ = map[0][c];
+        }
+    } else {
+        for (unsigned col = im->width; col > 0; col--) {
+            int c = *in++;
+            *out++ = map[1][c];
+            *out++ = map[2][c];
+        }
+    }
+}
+"""
+    (region,) = read("t.c", InputOptions(detect=True), text=text).regions
+    compiled = compile_region(region, Options(machine="x86-64"))
+    assert compiled.certificate is not None
+    assert compiled.certificate.text == "shown"
+    assert "im_width_at" in compiled.text
+    assert "map_0_first" in compiled.text

@@ -10,8 +10,9 @@ from functools import partial, reduce
 
 import islpy as isl
 from pycparser import c_ast
+from pycparser.c_generator import CGenerator
 
-from polyc.analysis.expressions.facts import assigned_scalars, lvalues, reads, writes
+from polyc.analysis.expressions.facts import assigned_scalars, lvalues, mentions, reads, writes
 from polyc.analysis.expressions.magnitudes import is_number
 from polyc.errors import Diagnostic, Severity, Span, UserError
 from polyc.frontend.build import Placed, build_tree, drafts, finish, place
@@ -44,12 +45,13 @@ from polyc.frontend.idioms.fixed import with_fixed_places
 from polyc.frontend.idioms.flips import with_flips
 from polyc.frontend.idioms.indices import with_indices
 from polyc.frontend.idioms.named import named_values, with_known_steps
-from polyc.frontend.idioms.pointers import TooMany, aliases
+from polyc.frontend.idioms.pointers import TooMany, aliases, parts_given
 from polyc.frontend.idioms.rows import Rows
 from polyc.frontend.idioms.structs import with_first_values
+from polyc.frontend.idioms.sums import is_pointer
 from polyc.frontend.idioms.transfers import moved, with_transfers
 from polyc.frontend.idioms.turns import with_turns
-from polyc.frontend.idioms.walks import followed_values, walked, with_values
+from polyc.frontend.idioms.walks import ends_compared, followed_values, walked, with_values
 from polyc.frontend.idioms.webs import with_webs
 from polyc.frontend.inspection import Asking, asking
 from polyc.frontend.lastprivate import with_last_apart
@@ -234,9 +236,16 @@ class Modeller:
         written_by_user, steps = with_known_steps(written_by_user, scope, constant_before)
         written_by_user = with_first_values(with_turns(written_by_user, scope, self.is_own), scope)
         follow = partial(
-            with_values, scope=scope, is_own=self.is_own, stays=stays, effects=self.effects.of, before=constant_before
+            with_values,
+            scope=scope,
+            is_own=self.is_own,
+            stays=stays,
+            effects=self.effects.of,
+            before=constant_before,
+            parts=self.parts_of(written_by_user, converter),
         )
         followed = followed_values(written_by_user, scope, follow).beside(flips)
+        followed = replace(followed, body=with_turns(followed.body, scope, self.is_own))  # of pointers along rows
         apart, split = with_webs(followed.body, scope, self.is_read_behind)
         exchanges = Exchanges(scope, with_indices(apart, scope))
         rows = Rows(scope, exchanges.body)
@@ -302,6 +311,23 @@ class Modeller:
         except OverBudget:
             return scop
         return scop if parted is statements else replace(put_together(parted), whole=scop)
+
+    def parts_of(self, body: c.Block, converter: Converter) -> dict[str, tuple[c.Expr, str]]:
+        """What pointers are before the region that lead into the array of another one: `p + n`."""
+        symbols = [s for key in sorted(mentions(body)) if (s := converter.scope.symbols.get(key)) is not None]
+        pointers = {s.c_name: s for s in symbols if is_pointer(s) and s.storage is Storage.LOCAL}
+        if not pointers:
+            return {}
+        ends = ends_compared(body, {symbol.key for symbol in pointers.values()})
+        names, compared = [s.c_name for s in symbols if s.rank], {s.c_name for s in pointers.values() if s.key in ends}
+        found: dict[str, tuple[c.Expr, str]] = {}
+        for name, node in parts_given(self.parsed.function, names, compared, self.is_mark).items():
+            used = {part.name for part in walk(node) if isinstance(part, c_ast.ID)}
+            quiet = replace(converter, problems=[])
+            expr = quiet.expr(node)[0]
+            if name in pointers and not used & self.taken and not quiet.problems:
+                found[pointers[name].key] = expr, CGenerator().visit(node)
+        return found
 
     def is_number_before(self, symbol: Symbol, before: Path, converter: Converter) -> bool:
         """Whether a local floating-point variable is a constant before the region that is a magnitude."""

@@ -350,11 +350,14 @@ class Walked:
     """In C, without a value: `const float *row`."""
     value: int | None = None
     """The constant that it is before the region, where the model makes use of that."""
+    given: str = ""
+    """What else it is before the region, as C: `p + n`."""
 
     @property
     def opening(self) -> str:
         """The statement that declares it as it is before the region."""
-        return f"{self.declaration};" if self.value is None else f"{self.declaration} = {self.value};"
+        value = self.given or self.value
+        return f"{self.declaration};" if value is None else f"{self.declaration} = {value};"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

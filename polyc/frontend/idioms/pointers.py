@@ -74,6 +74,64 @@ def aliases(function: c_ast.FuncDef, names: Iterable[str], is_start: Callable[[c
     return [found[pair] for pair in sorted(found)]
 
 
+def parts_given(
+    function: c_ast.FuncDef, names: Iterable[str], compared: set[str], is_start: Callable[[c_ast.Pragma], bool]
+) -> dict[str, c_ast.Node]:
+    """What the function has given some names of a region: the one expression on all ways to the region, `p + n` of
+    `end = p + n`, which gives the same value there again. Of those that lead into the array of another name, or of two
+    that the region compares.
+
+    ensures:  all that it mentions has the value that it had then
+    """
+    wanted = list(names)
+    run = _Run(relevant(function, set(wanted)), is_start)
+    try:
+        if run.names:
+            run.function(function)
+    except TooMany:
+        return {}
+    states = [{one: Target(one) for one in wanted} | dict(state) for state in run.at_start]
+    found: dict[str, tuple[c_ast.Node, str]] = {}
+    for name in wanted:
+        nodes = {id(state[name].given): state[name].given for state in states}
+        (node,) = nodes.values() if len(nodes) == 1 else (None,)
+        made = sources(node) if node is not None else []
+        if node is None or len(made) != 1 or made[0][0] in ("", name):
+            continue
+        (via, plain) = made[0]
+        still = all(
+            state.get(via, Target(via)).value == (state[name].value if plain else state[name].base) for state in states
+        )
+        if still and _is_settled(function, node, {via}):
+            found[name] = node, via
+    ends = [via for name, (_, via) in found.items() if name in compared]
+    return {
+        name: node
+        for name, (node, via) in found.items()
+        if via in wanted or (name in compared and ends.count(via) > 1)
+    }
+
+
+def _is_settled(function: c_ast.FuncDef, given: c_ast.Node, pointers: set[str]) -> bool:
+    """Whether the numbers in an expression are variables that nothing assigns behind it, in the order of the text, or in
+    a way that cannot be seen."""
+    kinds = (c_ast.ID, c_ast.Constant, c_ast.BinaryOp, c_ast.UnaryOp, c_ast.ArrayRef, c_ast.Cast, c_ast.Typename)
+    parts = [part for part in walk(given) if not isinstance(part, (c_ast.TypeDecl, c_ast.IdentifierType, c_ast.PtrDecl))]
+    if not all(isinstance(part, kinds) for part in parts):
+        return False
+    names = {part.name for part in parts if isinstance(part, c_ast.ID)} - pointers
+    declared = [node.name for node in walk(function) if isinstance(node, c_ast.Decl)]
+    here = place_of(given)
+    for node in walk(function.body):
+        match node:
+            case c_ast.Assignment(lvalue=c_ast.ID(name=name)) | c_ast.UnaryOp(expr=c_ast.ID(name=name)) if name in names:
+                changes = isinstance(node, c_ast.Assignment) or node.op in ("++", "--", "p++", "p--")
+                if (changes and place_of(node) > here) or (not changes and node.op == "&"):
+                    return False
+    own = names | pointers
+    return all(declared.count(name) == 1 for name in own) and not any(isinstance(n, c_ast.Goto) for n in walk(function))
+
+
 def place_of(node: c_ast.Node | None) -> tuple[int, int]:
     """Where something stands: of two that are assigned one value, the later one is to be told of."""
     coord = node.coord if node is not None else None  # `{ .n = 1 }` has none

@@ -14,7 +14,7 @@ from polyc.frontend.c.symbols import Scope, Symbol
 from polyc.frontend.idioms.helpers import Unclear, converted, is_same_array, type_of
 from polyc.model import ctree as c
 from polyc.model.scop import Storage
-from polyc.records import dataclass
+from polyc.records import dataclass, replace
 
 LARGEST = 64
 """Nodes of a value that is put in the place of a use."""
@@ -110,6 +110,10 @@ class Values:
                 return c.Subscript(self.of(base), self.index(index), span)
             case c.Unary(op="*", operand=base, span=span) if self.is_moved(base):
                 return self.element(base, span)
+            case c.Binary(op="-" | "<" | "<=" | ">" | ">=" | "==" | "!=", left=left, right=right) if (
+                self.rank(left) == 1 and self.rank(right) == 1 and (self.is_moved(left) or self.is_moved(right))
+            ):
+                return self.compared(node)
             case c.Member(base=base, field=field, arrow=True, span=span) if self.is_moved(base):
                 return c.Member(self.element(base, span), field, False, span)
             case c.SizeOf(text=text):
@@ -126,6 +130,16 @@ class Values:
     def element(self, base: c.Expr, span: Span | None) -> c.Expr:
         place = self.known_place(base)
         return c.Subscript(place.base, self.total(place.added, span), span)
+
+    def compared(self, node: c.Binary) -> c.Expr | None:
+        """A difference or a comparison of two pointers into one array as one of their offsets."""
+        one, other = self.known_place(node.left), self.known_place(node.right)
+        if one.base != other.base:
+            return None
+        first, second = map(self.total, without_common(one.added, other.added))
+        if node.op == "-":
+            return c.placed(difference(self.long(first), second), node.span)
+        return replace(node, left=first, right=second)
 
     def known_place(self, expr: c.Expr) -> Sum:
         """Where a pointer points to that is made of one that is followed."""
@@ -272,6 +286,16 @@ class Values:
         type_ = type_of(expr, self.scope)
         known = type_ is not None and type_.kind == "int" and type_.signed and type_.size_bytes >= 4
         return expr if known else long(expr)
+
+
+def without_common(one: tuple[c.Expr, ...], other: tuple[c.Expr, ...]) -> tuple[tuple[c.Expr, ...], tuple[c.Expr, ...]]:
+    """The parts of two sums without those that are in both."""
+    first, second = list(one), list(other)
+    for part in one:
+        if part in second:
+            first.remove(part)
+            second.remove(part)
+    return tuple(first), tuple(second)
 
 
 def long(expr: c.Expr) -> c.Expr:

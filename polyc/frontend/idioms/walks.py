@@ -23,8 +23,11 @@ source:   induction variables: Wolfe, Beyond Induction Variables (PLDI 1992), of
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
 
-from polyc.analysis.expressions.facts import has_jump, induction, lvalues, mentions
+from pycparser import c_ast
+
+from polyc.analysis.expressions.facts import assigned_scalars, has_jump, induction, lvalues, mentions
 from polyc.frontend.c.effects import NOTHING, Effect
 from polyc.frontend.c.symbols import Scope, Symbol
 from polyc.frontend.idioms.helpers import Unclear, type_of
@@ -37,9 +40,11 @@ from polyc.frontend.idioms.sums import (
     Values,
     changes_of,
     constant,
+    difference,
     is_pointer,
     literal,
     trips,
+    without_common,
 )
 from polyc.frontend.sets.loops import bound_of
 from polyc.model import ctree as c
@@ -58,6 +63,8 @@ class Followed:
     """The variables."""
     constants: dict[str, int] = field(default_factory=dict)
     """What some of them are before the region."""
+    given: dict[str, str] = field(default_factory=dict)
+    """The same of pointers, as C."""
 
     def beside(self, others: Mapping[str, int | None]) -> Followed:
         """The same with other variables whose values are known, and what they are before the region if that counts."""
@@ -72,7 +79,9 @@ def walked(followed: Followed, split: Iterable[Symbol], scope: Scope) -> tuple[W
     """
     symbols = {key: scope.symbols[key] for key in sorted(followed.keys)} | {symbol.key: symbol for symbol in split}
     outside = [symbol for symbol in symbols.values() if symbol.storage is not Storage.REGION]
-    return tuple(Walked(s.c_name, declaration(s), followed.constants.get(s.key)) for s in outside)
+    return tuple(
+        Walked(s.c_name, declaration(s), followed.constants.get(s.key), followed.given.get(s.key, "")) for s in outside
+    )
 
 
 def declaration(symbol: Symbol) -> str:
@@ -92,7 +101,7 @@ def followed_values(body: c.Block, scope: Scope, follow: Callable[[c.Block], Fol
     rewrite:  for (i = 0; i < n - 3; i += 4) …  for (; i < n; i++) …  ->  i = 0; for (; i < n - 3; i += 4) …  for (; …
     Where the second loop cannot be told from where it starts all the same, the first one keeps its head.
     """
-    body = c.rewrite(body, _with_one_start)
+    body = c.rewrite(c.rewrite(body, _with_one_start), partial(_with_pointer_apart, scope))
     open_ends = _without_start(body)
 
     def parted(node: c.Node) -> c.Node | None:
@@ -127,6 +136,17 @@ def _with_one_start(node: c.Node) -> c.Node | None:
     return c.Block((*(c.ExprStmt(item, node.span) for item in others), inside), node.span)
 
 
+def _with_pointer_apart(scope: Scope, node: c.Node) -> c.Node | None:
+    """`for (q = p; q < end; q++) …` as `q = p; for (; q < end; q++) …`: the loop is to count elements."""
+    head = induction(node) if isinstance(node, c.For) else None
+    symbol = scope.symbols.get(head.key) if head is not None else None
+    if symbol is None or not is_pointer(symbol) or not isinstance(node, c.For):
+        return None
+    assert node.init is not None
+    start = node.init if isinstance(node.init, c.Decl) else c.ExprStmt(node.init, node.span)
+    return c.Block((start, replace(node, init=None, body=c.rewrite(node.body, partial(_with_pointer_apart, scope)))))
+
+
 def _without_start(body: c.Block) -> set[c.Expr]:
     """The variables of loops that go on where others ended."""
     loops = (node for node in c.walk(body) if isinstance(node, c.For) and node.init is None)
@@ -141,23 +161,50 @@ def with_values(
     stays: Callable[[Symbol], bool],
     effects: Callable[[str], Effect],
     before: Callable[[Symbol], int | None],
+    parts: Mapping[str, tuple[c.Expr, str]] | None = None,
 ) -> Followed:
     """The region with the values of such variables in the places of their uses.
 
     is_own: nobody reads a variable after the region; stays: somebody else sees a variable, or needs its declaration;
     before: the constant that a variable is where the region starts
+    parts: what pointers are there, `p + n`, as a tree and as C
     """
+    parts = parts or {}
+    given = tuple(c.ExprStmt(c.Assign("=", c.Name(key), expr)) for key, (expr, _) in parts.items())
+    own, body = body, replace(body, body=(*given, *body.body))
     chosen = {key for key in candidates(body, scope) if not stays(scope.symbols[key])}
     while chosen:
         known = dict(scope.symbols)
         constants = constants_before(scope, chosen, before)
         try:
-            return Followed(Walk(scope, chosen, is_own, effects).region(body, constants), chosen, constants)
+            still = frozenset(parts) - assigned_scalars(own)
+            found = Walk(scope, chosen, is_own, effects, still).region(body, constants)
+            texts = {key: text for key, (_, text) in parts.items() if key in chosen}
+            return Followed(_without_first(found, parts), chosen, constants, texts)
         except Excluded as one:
             chosen -= exchanged_with(str(one), body, chosen)
             scope.symbols.clear()
             scope.symbols.update(known)
-    return Followed(body)
+    return Followed(_without_first(body, parts))
+
+
+def _without_first(body: c.Block, parts: Mapping[str, tuple[c.Expr, str]]) -> c.Block:
+    """The region without the assignments that only say what pointers are before it."""
+    items = list(body.body)
+    left = {c.ExprStmt(c.Assign("=", c.Name(key), expr)) for key, (expr, _) in parts.items()}
+    while items and items[0] in left:
+        items.pop(0)
+    return replace(body, body=tuple(items))
+
+
+def ends_compared(body: c.Block, pointers: set[str]) -> set[str]:
+    """The pointers of a region, by their keys, that comparisons or differences of two of them mention."""
+    found: set[str] = set()
+    for node in c.walk(body):
+        if isinstance(node, c.Binary) and node.op in (*_COMPARED, "==", "-"):
+            one, other = mentions(node.left) & pointers, mentions(node.right) & pointers
+            found |= one | other if one and other else set()
+    return found
 
 
 def constants_before(scope: Scope, keys: set[str], before: Callable[[Symbol], int | None]) -> dict[str, int]:
@@ -234,6 +281,8 @@ class Walk:
     chosen: set[str]
     is_own: Callable[[Symbol], bool]
     effects: Callable[[str], Effect]
+    given: frozenset[str] = frozenset()
+    """Pointers that are after the region what they are before it."""
     dropped: set[str] = field(default_factory=set)
     """Variables of which an assignment was left out."""
     written: dict[int, tuple[c.Node, Changes]] = field(default_factory=dict)
@@ -249,7 +298,7 @@ class Walk:
         items = self.block(body.body, state)
         for key in sorted(self.dropped):
             symbol = self.scope.symbols[key]
-            if symbol.storage is Storage.REGION or self.is_own(symbol):
+            if symbol.storage is Storage.REGION or key in self.given or self.is_own(symbol):
                 continue
             value = state.get(key, Sum(c.Name(key)))
             if value is None or symbol.rank or key in value.names or value.names & self.chosen:
@@ -628,7 +677,11 @@ class Loops:
         steps = self.steps()
         amounts = [constant(part) for part in steps.get(test.key, (c.Literal("0"),))]
         amount = sum(value for value in amounts if value is not None)
-        if None in amounts or not amount or mentions(test.bound) & self.changes.all:
+        if mentions(test.bound) & self.changes.all:
+            raise Excluded(test.key)
+        if walk.scope.symbols[test.key].rank:
+            return self.along_elements(test, amount if None not in amounts else 0, steps)
+        if None in amounts or not amount:
             raise Excluded(test.key)
         values = Values(walk.scope, walk.chosen, self.state)
         start, bound = values.use(c.Name(test.key, span), False), values.of(test.bound)
@@ -650,6 +703,38 @@ class Loops:
         return c.For(
             c.Decl(counter.shape.element.text, counter.key, (), start, span),
             c.Binary(test.op, name, bound, span),
+            step or c.Assign("+=" if amount > 0 else "-=", name, c.Literal(str(abs(amount)))),
+            body,
+            span=span,
+        )
+
+    def along_elements(self, test: _Test, amount: int, steps: dict[str, tuple[c.Expr, ...]]) -> c.Stmt:
+        """`while (q < end) { …; q++; }` as `for (long k = 0; k < end - q; k++)`, of pointers into one array.
+
+        amount: what is added in each iteration; 0 where that is no constant, but a size
+        """
+        values, span = Values(self.walk.scope, self.walk.chosen, self.state), self.node.span
+        start, bound = values.known_place(c.Name(test.key)), values.known_place(test.bound)
+        parts = steps.get(test.key, ())
+        if start.base != bound.base or test.after or not parts:
+            raise Excluded(test.key)
+        distance = difference(*map(values.total, without_common(bound.added, start.added)))
+        # A pointer that misses its end leaves the array at some time.
+        op = ("<" if amount >= 0 else ">") if test.op == "!=" else test.op
+        counter = self.walk.scope.fresh(_LONG)
+        own = trips(c.Literal("0"), op, distance, amount, counter.key) if amount else None
+        kept = self.changes.without(self.walk.chosen).all
+        if (amount and own is None) or {n for part in (distance, *parts) for n in mentions(part)} & kept:
+            raise Excluded(test.key)
+        name = c.Name(counter.key, span)
+        body, _ = self.run(own, steps if own is not None else {}, {test.key: start.plus(name)})
+        self.behind(own, steps, {})
+        step = c.Postfix("++" if amount > 0 else "--", name) if abs(amount) == 1 else None
+        if not amount:
+            step = c.Assign("+=", name, values.total(parts), span)
+        return c.For(
+            c.Decl("long", counter.key, (), c.Literal("0"), span),
+            c.Binary(op, name, distance, span),
             step or c.Assign("+=" if amount > 0 else "-=", name, c.Literal(str(abs(amount)))),
             body,
             span=span,
@@ -689,7 +774,8 @@ class Loops:
             case _:
                 return None
         symbol = self.walk.scope.symbols.get(found.key)
-        fits = found.key in self.walk.chosen and symbol is not None and not symbol.rank
+        compares = symbol is not None and (not symbol.rank or (is_pointer(symbol) and found.bound != zero))
+        fits = found.key in self.walk.chosen and compares
         return found if fits and not any(True for _ in lvalues(found.bound)) else None
 
     def counter(self, name: str, start: c.Expr, typed: str) -> Symbol:
@@ -718,3 +804,6 @@ class Loops:
 
 
 _COMPARED = ("<", "<=", ">", ">=", "!=")
+_LONG = c_ast.Decl(
+    "k", [], [], [], [], c_ast.TypeDecl("k", [], None, c_ast.IdentifierType(["long"])), None, None, None
+)

@@ -54,6 +54,15 @@ NEST = f"{LOOP}for (int j = 0; j < m; j++) "
         ("for (; k < n; ) { x[k] = 1; k += 2; }", "int k = 0;", ["x -> k"]),
         (f"{LOOP}for (int j = 0; j < 20; j++) x[k++] = 0;", "int k = 0;", ["x -> i, j"]),
         (f"{LOOP}{{ for (int j = 0; j < 5; j++) k++; x[k] = 0; }}", "int k = 0;", ["x -> 5i + 5"]),
+        ("for (float *q = x; q < x + n; q++) *q = 0;", "", ["x -> k"]),
+        ("for (float *q = x + 2; q <= x + n; q += 2) q[1] = 0;", "", ["x -> k + 3"]),
+        ("for (float *q = x + n - 1; q >= x; q--) *q = 0;", "", ["x -> k + n - 1"]),
+        ("for (float *q = x; q < end; q++) *q = q - x;", "float *end = x + n;", ["x -> k"]),
+        ("for (float *q = x; q != end; ++q) *q = *y++;", "float *end = &x[n];", ["y -> k", "x -> k"]),
+        ("while (q < end) *q++ = 0;", "float *q = x, *end = q + n;", ["q -> k"]),
+        ("for (; p < end; p++) p->a = p->b;", "const pair *end = p + n;", ["p -> k"] * 3),
+        (f"{LOOP}x[i] = half[i];", "float *half = x + 20;", ["x -> i + 20", "x -> i"]),
+        (f"{LOOP}for (float *q = g[i]; q < g[i] + 20; q++) *q = 0;", "", ["g -> i, k"]),
     ],
 )
 def test_they_are_followed(body: str, before: str, accesses: list[str], scop: Modeller) -> None:
@@ -98,6 +107,25 @@ def test_rows_are_those_of_the_array(scop: Modeller, relations: Relations) -> No
 def test_what_is_refused(body: str, scop: Modeller) -> None:
     with pytest.raises(UserError):
         scop(program(body))
+
+
+@pytest.mark.parametrize(
+    ("body", "before"),
+    [
+        ("for (float *q = x; q < end; q++) *q = 0;", "float *end = x + n; n++;"),
+        ("for (float *q = x; q < end; q++) *q = 0;", "float *end = x + n; x++;"),
+        ("for (float *q = x; q < end; q++) *q = 0;", "float *end = x + n; if (m) end = y;"),
+        ("for (float *q = x; q < end; q++) *q = 0;", "float *end = x; { int n = 3; end = x + n; }"),
+        ("for (float *q = x; q < end; q++) *q = 0;", "float *end = x + n; int *at = &n; *at = 2;"),
+        ("for (float *q = x; q < end; q++) *q = 0;", "float *end = x + v[0];"),
+        ("for (float *q = x; q < y; q++) *q = 0;", ""),
+        ("for (float *q = x; q < x + n; q++) { *q = 0; n--; }", ""),
+        ("for (float *q = x; q < x + n; q++) if (*q) q++;", ""),
+    ],
+)
+def test_ends_that_nobody_knows(body: str, before: str, scop: Modeller) -> None:
+    with pytest.raises(UserError):
+        scop(program(body, before))
 
 
 @pytest.mark.parametrize(

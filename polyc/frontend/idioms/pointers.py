@@ -102,34 +102,50 @@ def parts_given(
         still = all(
             state.get(via, Target(via)).value == (state[name].value if plain else state[name].base) for state in states
         )
-        if still and _is_settled(function, node, {via}):
+        if still and _is_settled(function, node, via, is_start):
             found[name] = node, via
     ends = [via for name, (_, via) in found.items() if name in compared]
     return {
-        name: node
-        for name, (node, via) in found.items()
-        if via in wanted or (name in compared and ends.count(via) > 1)
+        name: node for name, (node, via) in found.items() if via in wanted or (name in compared and ends.count(via) > 1)
     }
 
 
-def _is_settled(function: c_ast.FuncDef, given: c_ast.Node, pointers: set[str]) -> bool:
-    """Whether the numbers in an expression are variables that nothing assigns behind it, in the order of the text, or in
-    a way that cannot be seen."""
+def _is_settled(
+    function: c_ast.FuncDef, given: c_ast.Node, pointer: str, is_start: Callable[[c_ast.Pragma], bool]
+) -> bool:
+    """Whether all that an expression mentions is still the same where the region starts: variables of the function,
+    which nothing changes between the two, in the order of the text, and nothing at all where a loop comes back to the
+    region and not to the expression. To which array the pointer leads is seen elsewhere."""
     kinds = (c_ast.ID, c_ast.Constant, c_ast.BinaryOp, c_ast.UnaryOp, c_ast.ArrayRef, c_ast.Cast, c_ast.Typename)
-    parts = [part for part in walk(given) if not isinstance(part, (c_ast.TypeDecl, c_ast.IdentifierType, c_ast.PtrDecl))]
-    if not all(isinstance(part, kinds) for part in parts):
+    types = (c_ast.TypeDecl, c_ast.IdentifierType, c_ast.PtrDecl)
+    parts = [part for part in walk(given) if not isinstance(part, types)]
+    loads = [part for part in parts if isinstance(part, c_ast.UnaryOp) and part.op not in "&+-"]
+    rows = [part for part in parts if isinstance(part, c_ast.ArrayRef)]
+    plain = isinstance(given, c_ast.UnaryOp) and given.op == "&" and rows == [given.expr]
+    if not all(isinstance(part, kinds) for part in parts) or loads or (rows and not plain):
         return False
-    names = {part.name for part in parts if isinstance(part, c_ast.ID)} - pointers
-    declared = [node.name for node in walk(function) if isinstance(node, c_ast.Decl)]
-    here = place_of(given)
-    for node in walk(function.body):
+    names = {part.name for part in parts if isinstance(part, c_ast.ID)}
+    every = list(walk(function.body))
+    starts = [node for node in every if isinstance(node, c_ast.Pragma) and is_start(node)]
+    loops = [node for node in every if isinstance(node, (c_ast.For, c_ast.While, c_ast.DoWhile))]
+    inside = [{id(part) for part in walk(loop)} for loop in loops]
+    again = any(id(start) in ids and id(given) not in ids for start in starts for ids in inside)
+    order = {id(node): place for place, node in enumerate(every)}
+    first, last = order[id(given)], min((order[id(start)] for start in starts), default=0)
+    for place, node in enumerate(every):
         match node:
-            case c_ast.Assignment(lvalue=c_ast.ID(name=name)) | c_ast.UnaryOp(expr=c_ast.ID(name=name)) if name in names:
-                changes = isinstance(node, c_ast.Assignment) or node.op in ("++", "--", "p++", "p--")
-                if (changes and place_of(node) > here) or (not changes and node.op == "&"):
+            case c_ast.Assignment(lvalue=c_ast.ID(name=name)) | c_ast.UnaryOp(expr=c_ast.ID(name=name)) if (
+                name in names
+            ):
+                if isinstance(node, c_ast.UnaryOp) and node.op == "&":
                     return False
-    own = names | pointers
-    return all(declared.count(name) == 1 for name in own) and not any(isinstance(n, c_ast.Goto) for n in walk(function))
+                moves = isinstance(node, c_ast.Assignment) or node.op in ("++", "--", "p++", "p--")
+                if moves and place > first and (again or place < last):
+                    return False
+    declared = [node.name for node in walk(function) if isinstance(node, c_ast.Decl)]
+    jumps = any(isinstance(node, (c_ast.Goto, c_ast.Label)) for node in every)
+    own = pointer in names and all(declared.count(name) == 1 for name in names)
+    return own and first < last and not jumps
 
 
 def place_of(node: c_ast.Node | None) -> tuple[int, int]:

@@ -804,6 +804,4 @@ class Loops:
 
 
 _COMPARED = ("<", "<=", ">", ">=", "!=")
-_LONG = c_ast.Decl(
-    "k", [], [], [], [], c_ast.TypeDecl("k", [], None, c_ast.IdentifierType(["long"])), None, None, None
-)
+_LONG = c_ast.Decl("k", [], [], [], [], c_ast.TypeDecl("k", [], None, c_ast.IdentifierType(["long"])), None, None, None)

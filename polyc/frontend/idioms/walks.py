@@ -729,16 +729,13 @@ class Loops:
         name = c.Name(counter.key, span)
         body, _ = self.run(own, steps if own is not None else {}, {test.key: start.plus(name)})
         self.behind(own, steps, {})
-        step = c.Postfix("++" if amount > 0 else "--", name) if abs(amount) == 1 else None
-        if not amount:
-            step = c.Assign("+=", name, values.total(parts), span)
-        return c.For(
-            c.Decl("long", counter.key, (), c.Literal("0"), span),
-            c.Binary(op, name, distance, span),
-            step or c.Assign("+=" if amount > 0 else "-=", name, c.Literal(str(abs(amount)))),
-            body,
-            span=span,
+        step: c.Expr = c.Assign(
+            "-=" if amount < 0 else "+=", name, literal(abs(amount)) if amount else values.total(parts)
         )
+        if abs(amount) == 1:
+            step = c.Postfix("++" if amount > 0 else "--", name)
+        start_ = c.Decl("long", counter.key, (), c.Literal("0"), span)
+        return c.For(start_, c.Binary(op, name, distance, span), step, body, span=span)
 
     def going_up(self, test: _Test, known: Trips, steps: dict[str, tuple[c.Expr, ...]]) -> c.Stmt:
         """`while (n--)` as `for (i = 0; i < n; i++)`."""

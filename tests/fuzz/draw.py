@@ -122,7 +122,8 @@ class Maker(Ordinary):
         drawn = self.with_scratch(drawn) if self.wide and self.chance(50) else drawn
         # No draw of its own: a run is repeated by its seed, whatever was added since.
         mark = sum(value for run in drawn.runs for _, value in run.sizes) % 8
-        return replace(drawn, made=mark == 5, transfers=mark == 3, called=self.wide and mark in (1, 6))
+        walked = self.wide and mark in (2, 6)
+        return replace(drawn, made=mark == 5, transfers=mark == 3, called=self.wide and mark in (1, 6), walked=walked)
 
     def with_counters(self, program: Program) -> Program:
         """The program, bounded, with other types of loop variables and sizes, at sizes where no bound wraps."""

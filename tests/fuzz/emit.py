@@ -310,7 +310,10 @@ class _Writer:
                 for inner in item.body:
                     self.item(inner)
             case Loop():
-                self.put(f"for ({self.header(item)}) {{")
+                along = self.walked_along(item)
+                self.put(f"for ({self.header(item) if along is None else self.walk(item, along)}) {{")
+                if along is not None:
+                    self.put(f"    {self.program.counter} {item.name} = {item.name}_to - {along.name};")
                 self.body(item.body)
                 self.put("}")
                 if self.program.transfers:
@@ -369,6 +372,21 @@ class _Writer:
             return False
         target, source = self.arrays[item.target.array], self.arrays[item.value.access.array]
         return target.pair and source.pair and target.type == source.type
+
+    def walked_along(self, loop: Loop) -> Array | None:
+        """The array that a loop walks along with a pointer."""
+        if not self.program.walked or loop.step < 0 or loop.outside:
+            return None
+        return next(
+            (a for a in self.program.arrays if is_pointer(a) and (a.rank == 1 or a.flat) and not a.helper), None
+        )
+
+    def walk(self, loop: Loop, array: Array) -> str:
+        """The head of a loop that goes along an array."""
+        name, low, high = f"{loop.name}_to", self.index(loop.low), self.index(loop.high)
+        start = f"const {self.type_of(array)} *{name} = {array.name} + {in_brackets(low)}"
+        step = f"{name}++" if loop.step == 1 else f"{name} += {loop.step}"
+        return f"{start}; {name} < {array.name} + {in_brackets(high)}; {step}"
 
     def header(self, loop: Loop) -> str:
         name, type_ = loop.name, "" if loop.outside else f"{self.program.counter} "

@@ -100,6 +100,7 @@ def variants(case: Case) -> Iterator[Case]:
         replace(program, counters_after=False),
         replace(program, made=False),
         replace(program, called=False),
+        replace(program, walked=False),
         replace(program, transfers=False),
         replace(program, by_option=False),
         replace(program, macro=True),

@@ -369,6 +369,8 @@ class Program:
     """Whether the region computes its sizes of others, `(n_whole / n_part)`, and steps are variables."""
     called: bool = False
     """Whether steps of loops are arguments, for which the calls in the file pass one of two sets of constants."""
+    walked: bool = False
+    """Whether loops run from one pointer into an array to another one, and their variables are the distances."""
     transfers: bool = False
     """Whether loops are followed by calls of `memcpy`, `memmove` or `memset` for the rows that they write."""
 

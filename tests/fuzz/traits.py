@@ -44,6 +44,7 @@ def traits(program: Program) -> list[str]:
         "sizes made of others": program.made,
         "steps that calls pass": program.called and any(isinstance(p, Loop) and p.step > 1 for p in parts),
         "calls that move memory": program.transfers,
+        "loops between pointers": program.walked,
         "index temporaries": any(isinstance(part, Let) for part in parts),
         "borders that are joined": any(isinstance(part, Wrap) for part in parts),
         "functions for subscripts": any(array.flat and array.helper and array.rank == 2 for array in program.arrays),

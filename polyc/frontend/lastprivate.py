@@ -1,4 +1,5 @@
-"""Temporaries that are needed after their loop: each iteration but the last one has its own."""
+"""Temporaries that are needed after their loop: each iteration but the last one has its own. So has it of rows that are
+somebody else's memory, though nobody reads them any more."""
 
 from __future__ import annotations
 
@@ -16,6 +17,7 @@ from polyc.frontend.extract import Draft, Item, LoopItem
 from polyc.frontend.flow import Flows, accesses_of, stays
 from polyc.frontend.sets.accesses import READ, WRITE
 from polyc.model import ctree as c
+from polyc.model.scop import Storage
 from polyc.poly import greatest_of, least_of, project
 from polyc.records import dataclass, replace
 
@@ -36,6 +38,7 @@ def with_last_apart(items: list[Item], region: Region, live: frozenset[str], tak
               Nothing changes its place in the order.
     requires: no flow of another array goes from one iteration of the loop to another one of it: else there is nothing
               to be had from it
+    of rows that nobody reads after the region: whatever L is
     source:   privatisation with a copy of the last value (OpenMP's lastprivate; Tu and Padua 1993)
 
     taken: names that no new variable may have
@@ -57,6 +60,8 @@ class _Found:
     keys: frozenset[str]
     last: isl.Set
     """`[n, p] -> { [] : … }`: the last iterations."""
+    dead: bool
+    """Nobody reads them after the region."""
 
     @property
     def span(self) -> Span | None:
@@ -67,8 +72,9 @@ class _Found:
         old = ", ".join(f"'{symbols[key].c_name}'" for key in names)
         symbol = self.region.symbol(self.loop.key)
         loop = symbol.c_name if symbol is not None else self.loop.key
+        why = "is memory that others know of" if self.dead else "may be read after the region"
         return (
-            f"{old} may be read after the region: each iteration of {loop} but the last one has "
+            f"{old} {why}: each iteration of {loop} but the last one has "
             f"{'one of its own' if len(names) == 1 else 'its own'}, and the last one runs after them"
         )
 
@@ -101,16 +107,19 @@ class _Search:
                     yield from self.loops(item.items, candidates, dims)
 
     def candidates(self) -> frozenset[str]:
-        """Variables that are live, and small or of one dimension, and both read and written by plain statements."""
+        """Variables that are live, or rows that others may know of, and small or of one dimension, and both read and
+        written by plain statements."""
         symbols, touched = self.region.scope.symbols, [raw for p in self.placed for raw in p.draft.accesses]
         opaque = {raw.array for p in self.placed for raw in p.draft.accesses if p.draft.opaque or not raw.exact}
         read, written = ({raw.array for raw in touched if raw.kind is kind} for kind in (READ, WRITE))
         partly = {raw.array for raw in touched if raw.kind not in (READ, WRITE)}
         hidden = self.region.exposed | self.region.hidden | set(self.region.flat) | opaque | partly
         found: set[str] = set()
-        for key in (read & written & self.live) - hidden:
+        for key in (read & written) - hidden:
             symbol = symbols[key]
             pointer = any(d.pointer for d in symbol.shape.dims)
+            if key not in self.live and not (pointer or symbol.storage is Storage.ARGUMENT):
+                continue  # it is private as it is, if it can be
             long = symbol.rank == 1 and symbol.shape.element.size_bytes > 0
             small = not pointer and 0 < symbol.shape.size_bytes <= PRIVATE_BYTES
             plain = symbol.fixed is None and not symbol.volatile
@@ -150,7 +159,7 @@ class _Search:
         own = frozenset(key for key in keys if self.is_private(key, parts))
         if not own or not self.is_free(inside, parts, own):
             return None
-        return _Found(self.region, loop, own, last)
+        return _Found(self.region, loop, own, last, not own & self.live)
 
     def is_private(self, key: str, parts: _Parts) -> bool:
         """The conditions of `with_last_apart` on one variable."""
@@ -161,6 +170,8 @@ class _Search:
             return False
         if not found.live_in.intersect_domain(earlier).is_empty():
             return False
+        if key not in self.live:
+            return True
         writes = accesses_of(self.placed, frozenset([key]), reads=False)
         final = last_writers(Accesses(writes, writes, isl.UnionMap.empty(writes.get_space())), self.flows.order)
         return bool(final.intersect_domain(earlier).is_empty())

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from polyc.frontend import read
+from polyc.model.program import InputOptions
 from polyc.model.scop import Scop
 
 from .conftest import Reader
@@ -90,3 +92,12 @@ def test_the_last_iteration_has_the_variable_itself(read_text: Reader) -> None:
     for statement in writes.values():
         assert not statement.domain.is_empty()
         assert statement.domain.dim_min(0).is_equal(statement.domain.dim_max(0))
+
+
+def test_a_promise_that_nobody_reads_a_row_takes_nothing_away() -> None:
+    options = InputOptions(live_out=("b",))
+    (found,) = read("t.c", options, text=region(f"for (int i = 0; i < n; i++) {{ {FILLED} }}")).regions
+    assert found.scop.live_out == {"b"}
+    assert own(found.scop) == {"w_own"}
+    (note,) = (note.message for note in found.scop.notes if note.code == "last-private")
+    assert note.startswith("'w' is memory that others know of: each iteration of i but the last one")

@@ -89,7 +89,21 @@ def _modelled(user: UserFile, pre: Preprocessed, options: InputOptions, judge: J
         raise UserError(unique(problems))
     regions = sorted([*regions, *found.regions], key=lambda region: region.start)
     left = tuple(unique(found.left))
-    return Source(path, user.text, tuple(regions), pre.dependencies, left, tuple(reader.marks))
+    absent = lines_left_out(user, pre)
+    return Source(path, user.text, tuple(regions), pre.dependencies, left, absent, tuple(reader.marks))
+
+
+def lines_left_out(user: UserFile, pre: Preprocessed) -> frozenset[int]:
+    """The lines of a file with the word of a loop, of which the preprocessor's output has nothing."""
+    there: set[int] = set()
+    for start, end, first in pre.own_runs():
+        lines = pre.text[start:end].split("\n")
+        there.update(first + k for k, line in enumerate(lines) if line.strip() and not line.startswith("#"))
+    written = user.text.split("\n")
+    return frozenset(k for k, line in enumerate(written, 1) if _LOOP.search(line) and k not in there)
+
+
+_LOOP = re.compile(r"\b(?:for|while|do)\b")
 
 
 def no_region(path: str) -> UserError:

@@ -565,5 +565,7 @@ class Source:
     """The file and every header that it includes, for `-MD`."""
     left: tuple[Diagnostic, ...] = ()
     """With `--detect`: loops that were looked at and stay as they are, and why."""
+    absent: frozenset[int] = frozenset()
+    """Lines with a loop of which the preprocessor leaves nothing, as below `#if 0`."""
     marks: tuple[tuple[int, int], ...] = ()
     """The lines of pragmas around what is no region, since it has some in it: what is printed has empty ones."""

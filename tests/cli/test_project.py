@@ -13,7 +13,10 @@ from polyc.errors import UserError
 from polyc.explain.facts.changes import changes
 from polyc.explain.facts.profile import read_profile
 from polyc.explain.facts.source_loops import defined_functions, source_loops
-from polyc.explain.facts.translation_unit import from_data
+from polyc.explain.facts.translation_unit import LEFT_OUT, from_data, unit_record
+from polyc.frontend import read
+from polyc.model.program import InputOptions, Options
+from polyc.pipeline import compile_region
 
 Polyc = Callable[..., Result]
 
@@ -206,3 +209,22 @@ def test_changes_come_by_the_loops_that_they_free() -> None:
         (1, "`#pragma polyc pure(get)` where it only computes a value; otherwise a call outside of the loops"),
     ]
     assert [one.hot for one in changes([from_data(data)], {"f1": 90.0})] == [90.0, 0.0]
+
+
+def test_loops_that_the_preprocessor_leaves_out_do_not_count(tmp_path: Path) -> None:
+    text = """void twice(int n, float *restrict a, const float *restrict b)
+{
+#ifdef USE_BLAS
+    for (int i = 0; i < n; i++)
+        a[i] = b[i];
+#else
+    for (int i = 0; i < n; i++)
+        a[i] = b[i] * 2;
+#endif
+}
+"""
+    source = read("t.c", InputOptions(detect=True), text=text)
+    record = unit_record(source, [compile_region(region, Options()) for region in source.regions], 0.0)
+    assert [(one.loop.line, one.compiled, one.reason) for one in record.loops] == [(4, False, LEFT_OUT), (7, True, "")]
+    assert [one.loop.line for one in record.counted] == [7]
+    assert not any(one.is_left for one in record.loops)

@@ -19,6 +19,7 @@ _CODE = re.compile(r" \[([a-z-]+)\]$")
 _NAME = re.compile(r"'[^']*'")
 _NUMBER = re.compile(r"\b\d+\b")
 UNSEEN = "polyc did not look at it"
+LEFT_OUT = "the preprocessor leaves it out"
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +37,7 @@ class LoopRecord:
     @property
     def is_left(self) -> bool:
         """Whether it is a `for` loop of no compiled nest."""
-        return not self.compiled and self.loop.kind == "for"
+        return not self.compiled and self.loop.kind == "for" and self.reason != LEFT_OUT
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +53,8 @@ class UnitRecord:
 
     @property
     def counted(self) -> tuple[LoopRecord, ...]:
-        """Its `for` loops, which are those that shares are of."""
-        return tuple(one for one in self.loops if one.loop.kind == "for")
+        """Its `for` loops that there are for the compiler, which are those that shares are of."""
+        return tuple(one for one in self.loops if one.loop.kind == "for" and one.reason != LEFT_OUT)
 
 
 def unit_record(source: Source, compiled: Sequence[Compiled], seconds: float) -> UnitRecord:
@@ -72,6 +73,8 @@ def unit_record(source: Source, compiled: Sequence[Compiled], seconds: float) ->
         reason = told.get(loop.line) or (around[-1][1] if around else whole.get(loop.function, UNSEEN))
         if reason.startswith("its function "):
             whole[loop.function] = reason
+        if loop.line in source.absent:
+            reason = LEFT_OUT
         around.append((loop.last, reason))
         done = found.get(loop.line)
         rows.append(LoopRecord(loop, True, done) if done is not None else LoopRecord(loop, False, (), reason))

@@ -25,6 +25,10 @@ MINIMUM = "({ typeof(a) x = (a); typeof(b) y = (b); x < y ? x : y; })"
             "((a[i] * 2) < 0 ? -(a[i] * 2) : (a[i] * 2))",
         ),
         (
+            "({ typeof(s[i].f) f = (s[i].f); typeof(q->f) e = (q->f); f < e ? 2.0f * f : 1e-3 + e; })",
+            "((s[i].f) < (q->f) ? 2.0f * (s[i].f) : 1e-3 + (q->f))",
+        ),
+        (
             f"({{ typeof({MINIMUM}) z = ({MINIMUM}); z > 0 ? z : 0; }})",
             "(((a) < (b) ? (a) : (b)) > 0 ? ((a) < (b) ? (a) : (b)) : 0)",
         ),

@@ -102,7 +102,7 @@ def parts_given(
         still = all(
             state.get(via, Target(via)).value == (state[name].value if plain else state[name].base) for state in states
         )
-        if still and _is_settled(function, node, via, is_start):
+        if still and _is_settled(function, name, node, via, is_start):
             found[name] = node, via
     ends = [via for name, (_, via) in found.items() if name in compared]
     return {
@@ -111,11 +111,10 @@ def parts_given(
 
 
 def _is_settled(
-    function: c_ast.FuncDef, given: c_ast.Node, pointer: str, is_start: Callable[[c_ast.Pragma], bool]
+    function: c_ast.FuncDef, name: str, given: c_ast.Node, pointer: str, is_start: Callable[[c_ast.Pragma], bool]
 ) -> bool:
-    """Whether all that an expression mentions is still the same where the region starts: variables of the function,
-    which nothing changes between the two, in the order of the text, and nothing at all where a loop comes back to the
-    region and not to the expression. To which array the pointer leads is seen elsewhere."""
+    """Whether a name has the value of an expression where the region starts, and all that this mentions, too: variables
+    of the function that nothing changes on the way. To which array the pointer leads is seen elsewhere."""
     kinds = (c_ast.ID, c_ast.Constant, c_ast.BinaryOp, c_ast.UnaryOp, c_ast.ArrayRef, c_ast.Cast, c_ast.Typename)
     types = (c_ast.TypeDecl, c_ast.IdentifierType, c_ast.PtrDecl)
     parts = [part for part in walk(given) if not isinstance(part, types)]
@@ -124,28 +123,47 @@ def _is_settled(
     plain = isinstance(given, c_ast.UnaryOp) and given.op == "&" and rows == [given.expr]
     if not all(isinstance(part, kinds) for part in parts) or loads or (rows and not plain):
         return False
-    names = {part.name for part in parts if isinstance(part, c_ast.ID)}
-    every = list(walk(function.body))
-    starts = [node for node in every if isinstance(node, c_ast.Pragma) and is_start(node)]
-    loops = [node for node in every if isinstance(node, (c_ast.For, c_ast.While, c_ast.DoWhile))]
-    inside = [{id(part) for part in walk(loop)} for loop in loops]
-    again = any(id(start) in ids and id(given) not in ids for start in starts for ids in inside)
-    order = {id(node): place for place, node in enumerate(every)}
-    first, last = order[id(given)], min((order[id(start)] for start in starts), default=0)
-    for place, node in enumerate(every):
+    names = {name, *(part.name for part in parts if isinstance(part, c_ast.ID))}
+    every = list(_executed(function.body))
+    order = {id(node): place for place, (node, _) in enumerate(every)}
+    around = {id(node): loops for node, loops in every}
+    starts = [node for node, _ in every if isinstance(node, c_ast.Pragma) and is_start(node)]
+    if not starts or any(isinstance(node, (c_ast.Goto, c_ast.Label)) for node, _ in every):
+        return False
+    start = starts[0]  # the others are where it ends
+    for node, loops in every:
         match node:
-            case c_ast.Assignment(lvalue=c_ast.ID(name=name)) | c_ast.UnaryOp(expr=c_ast.ID(name=name)) if (
-                name in names
-            ):
-                if isinstance(node, c_ast.UnaryOp) and node.op == "&":
-                    return False
-                moves = isinstance(node, c_ast.Assignment) or node.op in ("++", "--", "p++", "p--")
-                if moves and place > first and (again or place < last):
+            case c_ast.Assignment(lvalue=c_ast.ID(name=changed)) | c_ast.UnaryOp(expr=c_ast.ID(name=changed)):
+                if changed not in names or (isinstance(node, c_ast.Assignment) and node.rvalue is given):
+                    continue
+                if isinstance(node, c_ast.UnaryOp) and node.op not in ("++", "--", "p++", "p--"):
+                    if node.op == "&":
+                        return False
+                    continue
+                # A loop with two of the three leads from the change to the region and not to the expression.
+                both = loops & around[id(given)] - around[id(start)] | loops & around[id(start)] - around[id(given)]
+                if both or order[id(given)] < order[id(node)] < order[id(start)]:
                     return False
     declared = [node.name for node in walk(function) if isinstance(node, c_ast.Decl)]
-    jumps = any(isinstance(node, (c_ast.Goto, c_ast.Label)) for node in every)
-    own = pointer in names and all(declared.count(name) == 1 for name in names)
-    return own and first < last and not jumps
+    return pointer in names and order[id(given)] < order[id(start)] and all(declared.count(n) == 1 for n in names)
+
+
+def _executed(node: c_ast.Node, loops: frozenset[int] = frozenset()) -> Iterator[tuple[c_ast.Node, frozenset[int]]]:
+    """The nodes below one in the order in which they run, with the loops that repeat them, by identity."""
+    yield node, loops
+    inside = loops | {id(node)}
+    match node:
+        case c_ast.For():
+            parts = [(node.init, loops), (node.cond, inside), (node.stmt, inside), (node.next, inside)]
+        case c_ast.While():
+            parts = [(node.cond, inside), (node.stmt, inside)]
+        case c_ast.DoWhile():
+            parts = [(node.stmt, inside), (node.cond, inside)]
+        case _:
+            parts = [(child, loops) for child in node]
+    for child, around in parts:
+        if child is not None:
+            yield from _executed(child, around)
 
 
 def place_of(node: c_ast.Node | None) -> tuple[int, int]:
@@ -188,6 +206,10 @@ def sources(node: c_ast.Node) -> list[tuple[str, bool]]:
             return [(name, True)]
         case c_ast.Cast(expr=inner):
             return sources(inner)
+        case c_ast.UnaryOp(op="&", expr=c_ast.StructRef() as inner):  # of a member: it lies in what the struct lies in
+            while isinstance(inner, (c_ast.StructRef, c_ast.ArrayRef)):
+                inner = inner.name
+            return [(name, False) for name, _ in sources(inner)]
         case c_ast.UnaryOp(op="&" | "*", expr=inner) | c_ast.ArrayRef(name=inner):
             return [(name, False) for name, _ in sources(inner)]
         case c_ast.BinaryOp(op="+" | "-", left=inner):

@@ -139,7 +139,7 @@ class Values:
         first, second = map(self.total, without_common(one.added, other.added))
         if node.op == "-":
             return c.placed(difference(self.long(first), second), node.span)
-        return replace(node, left=first, right=second)
+        return replace(node, left=self.long(first), right=self.long(second))
 
     def known_place(self, expr: c.Expr) -> Sum:
         """Where a pointer points to that is made of one that is followed."""

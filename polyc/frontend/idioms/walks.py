@@ -395,6 +395,8 @@ class Walk:
         if old is None:
             raise Excluded(key)
         amount = self.known(key, amount, state)
+        if isinstance(amount, c.Unary) and amount.op == "-" and constant(amount) is None:
+            amount = replace(amount, operand=Values(self.scope, self.chosen, state).long(amount.operand))
         type_ = type_of(amount, self.scope)
         if type_ is None or type_.kind != "int":
             raise Excluded(key)
@@ -715,16 +717,16 @@ class Loops:
         """
         values, span = Values(self.walk.scope, self.walk.chosen, self.state), self.node.span
         start, bound = values.known_place(c.Name(test.key)), values.known_place(test.bound)
-        parts = steps.get(test.key, ())
-        if start.base != bound.base or test.after or not parts:
+        parts, kept = steps.get(test.key, ()), self.changes.without(self.walk.chosen)
+        if start.base != bound.base or test.after or not parts or not (start.is_kept(kept) and bound.is_kept(kept)):
             raise Excluded(test.key)
         distance = difference(*map(values.total, without_common(bound.added, start.added)))
         # A pointer that misses its end leaves the array at some time.
-        op = ("<" if amount >= 0 else ">") if test.op == "!=" else test.op
+        op = ("<" if amount > 0 else ">") if test.op == "!=" and amount else test.op
         counter = self.walk.scope.fresh(_LONG)
         own = trips(c.Literal("0"), op, distance, amount, counter.key) if amount else None
-        kept = self.changes.without(self.walk.chosen).all
-        if (amount and own is None) or {n for part in (distance, *parts) for n in mentions(part)} & kept:
+        changing = {name for part in parts for name in mentions(part)} & kept.all
+        if changing or (own is None if amount else op == "!="):
             raise Excluded(test.key)
         name = c.Name(counter.key, span)
         body, _ = self.run(own, steps if own is not None else {}, {test.key: start.plus(name)})

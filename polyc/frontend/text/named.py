@@ -59,7 +59,11 @@ def _expression(block: str) -> str | None:
 
 
 def _put(text: str, names: dict[str, str]) -> str:
-    return re.sub(r"[A-Za-z_]\w*", lambda word: f"({_bare(names[word[0]])})" if word[0] in names else word[0], text)
+    return re.sub(
+        r"(?<![\w.])(?<!->)[A-Za-z_]\w*",
+        lambda word: f"({_bare(names[word[0]])})" if word[0] in names else word[0],
+        text,
+    )
 
 
 def _bare(text: str) -> str:

@@ -18,7 +18,7 @@ static void rows(int n, int m, double *a, const double *b)
 {
     double *row, *end = a + n * m;
 #pragma scop
-    for (row = a; row != end; row += m)
+    for (row = a; row < end; row += m)
         for (double *q = row + 1; q < row + m; ++q)
             *q = 0.5 * *q + b[q - row > 3 ? 1 : 0];
 #pragma endscop

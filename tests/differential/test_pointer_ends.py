@@ -64,6 +64,22 @@ BODIES = {
         "for (double *q = p + u; q >= p; q = q - (u - v)) *q += *end + 1;",
         "",
     ),
+    "rows with a pointer beside them": (
+        "int m = 4; double *end = p + n * m, *y = o;",
+        "for (double *row = p; row < end; row += m) { double s = 0; const double *v = o + 200;"
+        " for (double *q = row; q < row + m; q++) s += *q * (*v++ + 1); *y++ = s; }",
+        "y[3] = 7; y[d] += 2;",
+    ),
+    "rows of no length": (
+        "int m = n - 40; double *end = p + n * m, *y = o; int k = 0;",
+        "for (double *row = p; row < end; row += m) { *y++ = *row; k++; }",
+        "o[80] = k; y[3] = 7;",
+    ),
+    "rows of a length without a sign": (
+        "unsigned m = 3; double *end = p + n * m, *y = o;",
+        "for (double *row = p; row < end; row += m) { *y++ = row[1] + row[2]; row[0] = 1; }",
+        "",
+    ),
     "signs are compared": (
         "unsigned u = n;",
         "for (int t = -3; t < 4; t++) { double *q = p + t * t * -1, *e = p + u; if (q < e) o[t + 3] += 1; }",

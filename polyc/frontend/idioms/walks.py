@@ -43,6 +43,7 @@ from polyc.frontend.idioms.sums import (
     difference,
     is_pointer,
     literal,
+    product,
     trips,
     without_common,
 )
@@ -729,14 +730,20 @@ class Loops:
         if changing or (own is None if amount else op == "!="):
             raise Excluded(test.key)
         name = c.Name(counter.key, span)
+        start_ = c.Decl("long", counter.key, (), c.Literal("0"), span)
+        size = values.total(parts)
+        turns = None if amount or op != "<" else _other_factor(distance, size)
+        if turns is not None:  # along rows: each iteration adds what it adds to other pointers, too
+            own = trips(c.Literal("0"), op, turns, 1, counter.key)
+            body, _ = self.run(own, steps, {test.key: start.plus(product(name, size))})
+            self.behind(None, {}, {})
+            loop = c.For(start_, c.Binary(op, name, turns, span), c.Postfix("++", name), body, span=span)
+            return c.If(c.Binary(">", size, c.Literal("0")), loop, None, span)
         body, _ = self.run(own, steps if own is not None else {}, {test.key: start.plus(name)})
         self.behind(own, steps, {})
-        step: c.Expr = c.Assign(
-            "-=" if amount < 0 else "+=", name, literal(abs(amount)) if amount else values.total(parts)
-        )
+        step: c.Expr = c.Assign("-=" if amount < 0 else "+=", name, literal(abs(amount)) if amount else size)
         if abs(amount) == 1:
             step = c.Postfix("++" if amount > 0 else "--", name)
-        start_ = c.Decl("long", counter.key, (), c.Literal("0"), span)
         return c.For(start_, c.Binary(op, name, distance, span), step, body, span=span)
 
     def going_up(self, test: _Test, known: Trips, steps: dict[str, tuple[c.Expr, ...]]) -> c.Stmt:
@@ -800,6 +807,14 @@ class Loops:
             found = replace(node, condition=condition, body=body)
         self.behind(None, {}, {})
         return found
+
+
+def _other_factor(whole: c.Expr, one: c.Expr) -> c.Expr | None:
+    """`n` of `n * m` and `m`."""
+    match whole:
+        case c.Binary(op="*", left=left, right=right) if one in (left, right):
+            return left if right == one else right
+    return None
 
 
 _COMPARED = ("<", "<=", ">", ">=", "!=")

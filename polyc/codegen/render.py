@@ -176,7 +176,8 @@ def _region_text(
     data, question = question, asked_first(program.scop, question)
     apart = program.scop.sorts_memories or program.scop.search is not None
     sizes = guard_of(program)
-    asks = [*([] if sizes is None else [sizes]), *compared(program.scop)]
+    given = [one.asked for one in program.scop.walked if one.asked is not None]
+    asks = [*([] if sizes is None else [sizes]), *given, *compared(program.scop)]
     asks += worth_it(program, enough) if program.options.threads == "auto" else []
     needed = conjunction([*asks, *enough])
     before: list[Line] = []

@@ -352,6 +352,13 @@ class Walked:
     """The constant that it is before the region, where the model makes use of that."""
     given: str = ""
     """What else it is before the region, as C: `p + n`."""
+    expr: c.Expr | None = None
+    """The same as a tree; codegen asks whether it is that."""
+
+    @property
+    def asked(self) -> c.Expr | None:
+        """The question whether it is what it is taken for."""
+        return None if self.expr is None else c.Binary("==", c.Name(self.name), self.expr)
 
     @property
     def opening(self) -> str:

@@ -31,6 +31,10 @@ def guard_faults(scop: Scop, rendered: Rendered) -> list[Fault]:
     reader = Reader({p.expr: p.name for p in scop.parameters}, {}, parameter_space(scop).add_unnamed_tuple_ui(0))
     needed = rendered.needed if rendered.text else rendered.guard
     asked = [part for part in _parts(needed) if not (isinstance(part, c.Call) and part.function in PAY)]
+    given = [one.asked for one in scop.walked if one.asked is not None] if rendered.text else []
+    if lost := [one for one in given if one not in asked]:
+        return [Fault("text", "the condition around the text does not ask what a pointer is", str(lost[0]))]
+    asked = [part for part in asked if part not in given]
     weak = _sizes(scop, reader, [part for part in asked if not _is_apart(part)])
     if weak is not None:
         return [Fault("text", "the condition around the text is too weak", weak)]

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from polyc.codegen import render_file
+from polyc.codegen import render_file, render_region
 from polyc.errors import UserError
 from polyc.frontend import read
 from polyc.model.program import InputOptions, Options
 from polyc.pipeline import compile_region
+from polyc.reread.guards import guard_faults
 from tests.programs import run_alike
 
 HEAD = "#include <stdio.h>\n#include <stdlib.h>\ntypedef struct { double re, im; } pair;\n"
@@ -118,3 +120,14 @@ def test_the_address_of_a_member_is_another_name(address: str) -> None:
 """
     with pytest.raises(UserError, match="aliased-pointer"):
         read("t.c", InputOptions(), text=text)
+
+
+def test_the_text_asks_what_a_pointer_is() -> None:
+    text = f"{HEAD}void f(int n, double *p)\n{{\ndouble *end = p + n;\n#pragma scop\n{LOOP}\n#pragma endscop\n}}\n"
+    (region,) = read("t.c", InputOptions(), text=text).regions
+    result = compile_region(region, Options())
+    assert "if (end == p + n" in result.text
+    rendered = render_region(result.program, region, True)
+    assert guard_faults(result.program.scop, rendered) == []
+    (fault,) = guard_faults(result.program.scop, replace(rendered, needed=None, condition=None))
+    assert fault.message == "the condition around the text does not ask what a pointer is"

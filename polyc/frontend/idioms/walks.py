@@ -64,8 +64,8 @@ class Followed:
     """The variables."""
     constants: dict[str, int] = field(default_factory=dict)
     """What some of them are before the region."""
-    given: dict[str, str] = field(default_factory=dict)
-    """The same of pointers, as C."""
+    given: dict[str, tuple[c.Expr, str]] = field(default_factory=dict)
+    """The same of pointers, as a tree and as C."""
 
     def beside(self, others: Mapping[str, int | None]) -> Followed:
         """The same with other variables whose values are known, and what they are before the region if that counts."""
@@ -80,9 +80,11 @@ def walked(followed: Followed, split: Iterable[Symbol], scope: Scope) -> tuple[W
     """
     symbols = {key: scope.symbols[key] for key in sorted(followed.keys)} | {symbol.key: symbol for symbol in split}
     outside = [symbol for symbol in symbols.values() if symbol.storage is not Storage.REGION]
-    return tuple(
-        Walked(s.c_name, declaration(s), followed.constants.get(s.key), followed.given.get(s.key, "")) for s in outside
-    )
+    found = []
+    for s in outside:
+        expr, text = followed.given.get(s.key, (None, ""))
+        found.append(Walked(s.c_name, declaration(s), followed.constants.get(s.key), text, expr))
+    return tuple(found)
 
 
 def declaration(symbol: Symbol) -> str:
@@ -180,8 +182,8 @@ def with_values(
         try:
             still = frozenset(parts) - assigned_scalars(own)
             found = Walk(scope, chosen, is_own, effects, still).region(body, constants)
-            texts = {key: text for key, (_, text) in parts.items() if key in chosen}
-            return Followed(_without_first(found, parts), chosen, constants, texts)
+            known_parts = {key: given for key, given in parts.items() if key in chosen}
+            return Followed(_without_first(found, parts), chosen, constants, known_parts)
         except Excluded as one:
             chosen -= exchanged_with(str(one), body, chosen)
             scope.symbols.clear()

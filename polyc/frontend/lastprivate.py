@@ -118,7 +118,7 @@ class _Search:
         for key in (read & written) - hidden:
             symbol = symbols[key]
             pointer = any(d.pointer for d in symbol.shape.dims)
-            if key not in self.live and not (pointer or symbol.storage is Storage.ARGUMENT):
+            if key not in self.live and symbol.storage is not Storage.ARGUMENT:
                 continue  # it is private as it is, if it can be
             long = symbol.rank == 1 and symbol.shape.element.size_bytes > 0
             small = not pointer and 0 < symbol.shape.size_bytes <= PRIVATE_BYTES

@@ -14,6 +14,7 @@ from polyc.model.program import InputOptions, Options
 from polyc.pipeline import compile_region
 from polyc.reread.guards import guard_faults
 from tests.programs import run_alike
+from tests.turns import EVERYTHING
 
 HEAD = "#include <stdio.h>\n#include <stdlib.h>\ntypedef struct { double re, im; } pair;\n"
 MAIN = """
@@ -90,8 +91,10 @@ BODIES = {
 }
 
 
-@pytest.mark.parametrize("marked", [True, False])
-@pytest.mark.parametrize("name", BODIES)
+BOTH = [(name, marked) for k, name in enumerate(BODIES) for marked in ((True, False) if EVERYTHING else (k % 2 == 0,))]
+
+
+@pytest.mark.parametrize(("name", "marked"), BOTH)
 def test_the_values_are_the_same(name: str, marked: bool, tmp_path: Path) -> None:
     before, body, after = BODIES[name]
     loops = f"\n#pragma scop\n{body}\n#pragma endscop\n" if marked else body

@@ -58,6 +58,7 @@ NEST = f"{LOOP}for (int j = 0; j < m; j++) "
         ("for (float *q = x + 2; q <= x + n; q += 2) q[1] = 0;", "", ["x -> k + 3"]),
         ("for (float *q = x + n - 1; q >= x; q--) *q = 0;", "", ["x -> k + n - 1"]),
         ("for (float *q = x; q < end; q++) *q = q - x;", "float *end = x + n;", ["x -> k"]),
+        ("for (float *q = x; q < x + n; q++) { int i = q - x; x[i + 1] = 0; }", "", ["x -> k + 1"]),
         ("for (float *q = x; q != end; ++q) *q = *y++;", "float *end = &x[n];", ["y -> k", "x -> k"]),
         ("while (q < end) *q++ = 0;", "float *q = x, *end = q + n;", ["q -> k"]),
         ("for (; p < end; p++) p->a = p->b;", "const pair *end = p + n;", ["p -> k"] * 3),

@@ -682,11 +682,9 @@ class Loops:
         steps = self.steps()
         amounts = [constant(part) for part in steps.get(test.key, (c.Literal("0"),))]
         amount = sum(value for value in amounts if value is not None)
-        if mentions(test.bound) & self.changes.all:
-            raise Excluded(test.key)
         if walk.scope.symbols[test.key].rank:
             return self.along_elements(test, amount if None not in amounts else 0, steps)
-        if None in amounts or not amount:
+        if None in amounts or not amount or mentions(test.bound) & self.changes.all:
             raise Excluded(test.key)
         values = Values(walk.scope, walk.chosen, self.state)
         start, bound = values.use(c.Name(test.key, span), False), values.of(test.bound)
@@ -721,7 +719,8 @@ class Loops:
         values, span = Values(self.walk.scope, self.walk.chosen, self.state), self.node.span
         start, bound = values.known_place(c.Name(test.key)), values.known_place(test.bound)
         parts, kept = steps.get(test.key, ()), self.changes.without(self.walk.chosen)
-        if start.base != bound.base or test.after or not parts or not (start.is_kept(kept) and bound.is_kept(kept)):
+        moves = bool(mentions(test.bound) & self.changes.whole) or not (start.is_kept(kept) and bound.is_kept(kept))
+        if start.base != bound.base or test.after or not parts or moves:
             raise Excluded(test.key)
         distance = difference(*map(values.total, without_common(bound.added, start.added)))
         # A pointer that misses its end leaves the array at some time.

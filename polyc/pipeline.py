@@ -374,7 +374,7 @@ def _text_of(attempt: Attempt, program: Program, search: Search) -> tuple[Render
     """
     rendered, told = attempt.text_of(program, attempt.options.verify)
     refused = told.remarks[-1].code if rendered is None else ""
-    if refused not in (fallback.REFUSED, fallback.NOT_MAPPED):
+    if refused not in (fallback.REFUSED, fallback.NOT_MAPPED, "not-printed"):
         return rendered, told
     for name, run in OTHER_LOOPS:
         other = fallback.declined_at_budget(name, run, program)

@@ -61,8 +61,7 @@ class Options:
     spaced: bool = False
     """Whether loops keep values that lie apart (`passes/order/spaced.py`); set only after isl's loops were refused."""
     undivided: bool = False
-    """Whether a member above an extension is one loop, not several for parts of its range; set only after isl's loops
-    were refused."""
+    """Whether each member is one loop, not several for parts of its range; set only after isl's loops were refused."""
     budget: int = 2_000_000
     """isl operations that one pass may take before it declines, in a region of up to MANY statements; 0: as many as it
     takes."""

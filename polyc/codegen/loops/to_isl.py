@@ -52,7 +52,7 @@ def to_isl(tree: Domain, shifted: int = MOST_SHIFTED, undivided: bool = False) -
     """The tree as an isl schedule, with a mark above each band.
 
     shifted: so many statements of a band may be shifted against each other
-    undivided: each member above an extension is one loop, not several for parts of its range
+    undivided: each member is one loop, not several for parts of its range
     """
     writer = _Writer(regions_of(tree.child), shifted, undivided)
     whole = f'{{ domain: "{with_tiles(tree.domain, tree.child, writer.regions)}"' + writer.below(tree.child, 0) + " }"
@@ -111,7 +111,7 @@ class _Writer:
             here = _without_shifts(band, depth + len(band.members), here)
         inner = (
             f'schedule: "{partial_schedule(band.members)}", permutable: {int(band.permutable)}, '
-            f"coincident: [ {coincident} ]{_options(band, depth, self.undivided and _is_above_extension(band))}" + here
+            f"coincident: [ {coincident} ]{_options(band, depth, self.undivided)}" + here
         )
         return f'mark: "{name}", child: {{ {inner} }}'
 

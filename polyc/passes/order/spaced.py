@@ -33,10 +33,11 @@ def without_shifts(program: Program) -> Program:
 
 
 def with_undivided_loops(program: Program) -> Program:
-    """The same program, of which isl makes one loop for a member above an extension, not several.
+    """The same program, of which isl makes one loop for a member, not several.
 
     Of a loop's few values in front of an extension, such as {0, n - n mod 512}, isl makes a piece of text each, and at
-    times it repeats in the second one, for sizes that have no second value, what the first one runs.
+    times it repeats in the second one, for sizes that have no second value, what the first one runs. And it takes steps
+    apart that share a value in each iteration: the reader's piece has a variable of its own, which nobody sets.
     """
     options = replace(program.options, shifted=False, undivided=True)
     return replace(program, tree=replace(program.tree), options=options)

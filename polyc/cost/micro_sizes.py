@@ -274,6 +274,7 @@ def _speeds(machine: Cpu, m: int, n: int, lanes: int, kept: int) -> Callable[[tu
 
 
 def _even(extent: int, most: int, step: int) -> int:
-    """The size of equal parts of an extent, of at most `most`."""
+    """The size of equal parts of an extent, of at most `most`: a multiple of a step."""
+    most = max(step, most // step * step)
     parts = ceil(extent / most)
     return min(most, ceil(extent / parts / step) * step)

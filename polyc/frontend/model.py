@@ -73,7 +73,7 @@ from polyc.frontend.text.foreign import foreign
 from polyc.frontend.text.places import Places
 from polyc.frontend.text.pragmas import Asked, Marked, following, pragma_span
 from polyc.frontend.text.source import COMMENT_OR_STRING
-from polyc.frontend.text.trees import walk
+from polyc.frontend.text.trees import free_names, walk
 from polyc.model import ctree as c
 from polyc.model.program import MANY, InputOptions
 from polyc.model.scop import (
@@ -372,7 +372,7 @@ class Modeller:
     def used_behind(self) -> set[str]:
         """The names that what follows the region in its block mentions: of those, its declarations have to stay."""
         block, last = self.path[-1]
-        return {n.name for item in block.block_items[last:] for n in walk(item) if isinstance(n, c_ast.ID)}
+        return free_names(block.block_items[last:])
 
     def read_later(self, exchanges: Exchanges, scope: Scope) -> set[str]:
         """The pointers among those that change places whose values somebody may read after the region."""

@@ -168,6 +168,8 @@ class Both:
                 state[called] = machine.initial(kind, number_of(called), 0, called)
                 continue
             state[called] = arrays[called] = make(machine, called, None, kind, APART * (position + 1))
+            if array.name in self.scop.unset:
+                arrays[called].number = number_of(f"{called}, never set of the {machine.tag}")
             state[f"{called} from"] = 1 << 16
         if overlap is not None:
             arrays[overlap.other] = state[overlap.other] = state[overlap.one]

@@ -134,3 +134,9 @@ def test_the_text_asks_what_a_pointer_is() -> None:
     assert guard_faults(result.program.scop, rendered) == []
     (fault,) = guard_faults(result.program.scop, replace(rendered, needed=None, condition=None))
     assert fault.message == "the condition around the text does not ask what a pointer is"
+
+
+def test_two_regions_have_a_pointer_of_one_name() -> None:
+    loop = "#pragma scop\nfor (double *q = p; q < p + n; q++)\n    *q += 1;\n#pragma endscop\n"
+    first, second = read("t.c", InputOptions(), text=f"{HEAD}void f(int n, double *p)\n{{\n{loop}{loop}}}\n").regions
+    assert [len(one.scop.statements) for one in (first, second)] == [1, 1]

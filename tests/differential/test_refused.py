@@ -39,6 +39,8 @@ OPTIONS = {
     "added": Options(threads="always", max_recompute=1e6),
     "hulls": Options(tile_sizes=(4, 2), max_recompute=50.0),
     "reversed": Options(threads="always", max_recompute=100.0),
+    "quotients": Options(tile_sizes=(2, 5), threads="always", max_recompute=100.0),
+    "heights": Options(threads="always", max_recompute=1e6),
     "skewed": Options(tile_sizes=(4, 3, 16), threads="always"),
 }
 ASSUMED = {"assumed": ("n >= -1",)}

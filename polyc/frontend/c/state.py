@@ -235,6 +235,11 @@ class Region:
             self.context = self.context.intersect(value.le_set(number(limits(type_)[1])))
         return value
 
+    def has_parameter(self, expr: c.Expr) -> bool:
+        """Whether an invariant expression is a parameter already."""
+        expr = self.in_c(expr)
+        return any(known.expr == expr for known in self.parameters.values())
+
     def tie(self, key: str, base: str, factor: int) -> None:
         """Take a size for a multiple of another one: all sets say `512 * R9` for `R` from now on."""
         type_ = self.scope.symbols[key].shape.element

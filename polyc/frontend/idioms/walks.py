@@ -723,6 +723,9 @@ class Loops:
         if start.base != bound.base or test.after or not parts or moves:
             raise Excluded(test.key)
         distance = difference(*map(values.total, without_common(bound.added, start.added)))
+        type_ = type_of(distance, self.walk.scope)
+        if type_ is not None and type_.kind == "int" and not type_.signed and type_.size_bytes == 8:
+            distance = c.Cast("long", distance)  # `p + (n - 3)` with n of type size_t goes down where n is 2
         # A pointer that misses its end leaves the array at some time.
         op = ("<" if amount > 0 else ">") if test.op == "!=" and amount else test.op
         counter = self.walk.scope.fresh(_LONG)

@@ -215,7 +215,7 @@ class Affine:
         """`n / s`, `n % s`, `1 << level`, `n & ~7` of sizes is a parameter of its own.
 
         Its value is asked for before the region, where the program may not get as far: of a divisor it is asked first
-        whether it is positive.
+        whether it is positive, unless the region divides by it in any case.
         """
         first, second = self.value(left, env), self.value(right, env)
         if first is None or second is None or mentions(expr) & {*env.variables, *env.values}:
@@ -225,7 +225,8 @@ class Affine:
             wrong = second[0].le_set(number(0))
             if op == "%" or not self.region.holds(wrong, env):
                 return None
-            expr = c.Ternary(c.Binary(">", right, c.Literal("0")), expr, c.Literal("0"))
+            if not self.region.has_parameter(expr):
+                expr = c.Ternary(c.Binary(">", right, c.Literal("0")), expr, c.Literal("0"))
         found = self.region.parameter(label(expr), type_, expr)
         return found, type_
 
@@ -239,7 +240,7 @@ class Affine:
         match expr:
             case c.Ternary(
                 condition=c.Binary(op=">", left=tested, right=c.Literal(text="0")),
-                then=c.Binary(op="/", left=above, right=below),
+                then=c.Binary(op="/", left=above, right=below) as plain,
                 otherwise=c.Literal(text="0"),
             ) if tested == below and not mentions(expr) & {*env.variables, *env.values}:
                 first, second = self.value(above, env), self.value(below, env)
@@ -249,6 +250,9 @@ class Affine:
                 exact = type_.signed or (type_.size_bytes == 8 and not first[1].signed and not second[1].signed)
                 if not exact:
                     return None  # a conversion may change a value
+                known = env.domain.intersect(self.region.context).intersect(self.region.assumed)
+                if self.region.has_parameter(plain) and known.is_subset(second[0].gt_set(number(0))):
+                    return self.region.parameter(label(plain), type_, plain), type_
                 return self.region.parameter(label(expr), type_, expr), type_
         return None
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from pycparser import c_ast
 
@@ -14,3 +14,23 @@ def walk(node: c_ast.Node) -> Iterator[c_ast.Node]:
         one = waiting.pop()
         yield one
         waiting += reversed(list(one))
+
+
+def free_names(items: Iterable[c_ast.Node], own: frozenset[str] = frozenset()) -> set[str]:
+    """The names that statements of one block mention and do not declare themselves.
+
+    own: names that the block has declared so far
+    """
+    found: set[str] = set()
+    for item in items:
+        if isinstance(item, c_ast.Decl) and item.name:
+            found |= free_names([one for one in (item.type, item.init) if one is not None], own)
+            own |= {item.name}
+        elif isinstance(item, c_ast.ID):
+            found |= {item.name} - own
+        elif isinstance(item, c_ast.DeclList):
+            found |= free_names(item.decls, own)
+            own |= {one.name for one in item.decls}
+        else:
+            found |= free_names(list(item), own)
+    return found

@@ -218,7 +218,9 @@ class Record(dict[str, Value]):
     def __missing__(self, name: str) -> Value:
         kind, count = next((kind, count) for known, kind, count in self.kind.fields if known == name)
         if count:
-            value: Value = Cells(self.machine, f"{self.name}.{name}", count, kind)
+            cells = Cells(self.machine, f"{self.name}.{name}", count, kind)
+            cells.number = number_of(f"{self.number}.{name}")
+            value: Value = cells
         else:
             value = self.machine.initial(kind, self.number, number_of(name), f"{self.name}.{name}")
         self[name] = value

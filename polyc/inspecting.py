@@ -9,7 +9,7 @@ import islpy as isl
 
 from polyc.analysis.dependences import compute_dependences
 from polyc.analysis.loop_facts import achieved, original_nests
-from polyc.bounded import isl_answer, isl_started, within
+from polyc.bounded import isl_answer, isl_started, processor_seconds, within
 from polyc.codegen import question_of
 from polyc.errors import InternalError
 from polyc.machine import load_cpu
@@ -31,6 +31,8 @@ from polyc.verify.region.inspected import inspection_faults
 
 STAGE = "inspection"
 KNOWN = (InternalError, NotComparable)
+PATIENCE = 5.0
+"""Seconds of processor time for what asks the data: whether that pays is seen after the passes have run twice more."""
 
 
 class NotAsked(Exception):
@@ -59,8 +61,11 @@ def inspected(region: Region, options: Options, compiled: Compiler) -> Compiled:
     scop = region.scop
     assert scop.inspection is not None
     plain, (words, statements) = replace(region, scop=scop.inspection.plain), asked_of(scop)
+    begun = processor_seconds()
     try:
         question = question_for(region, options)
+        if options.budget and processor_seconds() - begun > PATIENCE:
+            raise NotAsked("it takes too long to find out what to ask")
     except Refused as refused:
         message = f"the static check refused what would ask {words} ({refused})"
         fault = refused.fault

@@ -14,14 +14,14 @@
 extern const int polyc_t_functions;
 extern const char *const polyc_t_names[];
 extern const int polyc_t_apart[];
-void polyc_t_globals(void);
+void polyc_t_globals(int filled);
 void polyc_t_call(int function);
 
 enum { PAGE = 4096, TRIALS = 24, BLOCKS = 20000 };
 static const size_t ARENA = (size_t)1 << 32;
 static char *const START = (char *)0x200000000000;
 /* What whole numbers are at the most, in each trial. */
-static const int MOST[TRIALS] = {3, 5, 8, 8, 12, 12, 16, 16, 24, 8, 40, 40, 5, 12, 64, 100, 16, 40, 300, 1000, 33, 8, 2, 20};
+static const int MOST[TRIALS] = {3, 5, 8, 3, 12, 2, 16, 4, 24, 8, 40, 2, 5, 12, 64, 100, 3, 40, 300, 1000, 33, 8, 2, 4};
 
 static struct { char *at; size_t bytes; } blocks[BLOCKS], seen[BLOCKS];
 static int seconds = 1, known, watched, most, overlapping;
@@ -53,6 +53,12 @@ void *polyc_t_block(size_t size, size_t count, int depth)
     if (depth == 0)
         last = page + whole - bytes, last_size = size, last_bytes = bytes;
     return page + whole - bytes;
+}
+
+/* Whether a pointer leads somewhere: structs of structs would soon fill all memory. */
+int polyc_t_deeper(int depth)
+{
+    return depth < 4 && (depth == 0 || known < BLOCKS / 10);
 }
 
 void polyc_t_int(void *place, size_t size, int is_datum)
@@ -126,7 +132,7 @@ static void child(int function, int trial, int to, FILE *dump)
         drawn();
     most = MOST[trial];
     overlapping = trial % 4 == 3 && !polyc_t_apart[function];
-    polyc_t_globals();
+    polyc_t_globals(trial % 2);
     polyc_t_call(function);
     uint64_t hash = 1;
     for (int k = 0; k < known; k++)

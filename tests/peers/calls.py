@@ -36,7 +36,16 @@ from polyc.model.program import InputOptions
 RUNTIME = Path(__file__).with_suffix(".c")
 COUNTS = {"rows": (24, 6, 3, 2), "structs": (16, 3, 2, 1), "elements": (4096, 1024, 512, 64)}
 """Elements behind a pointer of each depth: to pointers, to structs, to numbers."""
-PLAIN = ("-ffp-contract=off", "-w", "-fkeep-static-functions", "-fno-ipa-cp", "-fno-ipa-sra", "-fno-ipa-ra")
+PLAIN = (
+    "-Dmain=polyc_t_main",
+    "-ffp-contract=off",
+    "-w",
+    "-fkeep-static-functions",
+    "-fno-toplevel-reorder",
+    "-fno-ipa-cp",
+    "-fno-ipa-sra",
+    "-fno-ipa-ra",
+)
 SANITIZED = (
     "-fsanitize=address,undefined,float-cast-overflow",
     "-fno-sanitize=alignment,vptr",
@@ -85,8 +94,9 @@ class Fills:
         count = f"polyc_t_{kind}[{depth}]"
         k = f"k{level}"
         body = self.fill(f"(({self.cast(place)})[{k}])", inner, f"{depth} + 1", 1, level + 1)
+        block = f"polyc_t_block(sizeof(*({place})), {count}, {depth})"
         return (
-            f"if ({depth} < 4) {{ *(void **)&({place}) = polyc_t_block(sizeof(*({place})), {count}, {depth}); "
+            f"if (polyc_t_deeper({depth})) {{ *(void **)&({place}) = {block}; "
             f"for (unsigned long {k} = 0; {k} < {count}; {k}++) {{ {body} }} }}"
         )
 
@@ -107,20 +117,41 @@ class Fills:
         return [self.fill(f"{prefix}{one.name}", self.types.shape(one.type), depth, 0) for one in items]
 
 
-def declared(chunks: Chunks, number: int, fills: Fills) -> c_ast.Decl | None:
-    """A function's declaration, after its types are known; None where it cannot be parsed."""
-    item = chunks.items[number]
-    body = chunks.text_of(number)
-    head = clean(body[: body.index("{")]) + ";"
-    text = "\n".join([*(clean(short(chunks.text_of(k))) for k in needed_declarations(chunks, number)), head])
+def parsed(chunks: Chunks, number: int, fills: Fills) -> list[c_ast.Node]:
+    """A declaration, or a function's head, after its types are known; none where it cannot be parsed."""
+    text = chunks.text_of(number)
+    if chunks.items[number].is_function:
+        text = text[: text.index("{")] + ";"
+    before = [clean(short(chunks.text_of(k))) for k in needed_declarations(chunks, number)]
     try:
-        tree = CParser().parse("typedef int __builtin_va_list;\n" + text, "")
+        tree = CParser().parse("\n".join(["typedef int __builtin_va_list;", *before, clean(text)]), "")
     except Exception:  # what pycparser does not know
-        return None
+        return []
     for one in tree.ext:
         fills.types.add_all(one)
-    found = [one for one in tree.ext if isinstance(one, c_ast.Decl) and one.name == item.function_name]
+    known = len(CParser().parse("\n".join(["typedef int __builtin_va_list;", *before]), "").ext)
+    return list(tree.ext[known:])
+
+
+def declared(chunks: Chunks, number: int, fills: Fills) -> c_ast.Decl | None:
+    """A function's declaration."""
+    found = [one for one in parsed(chunks, number, fills) if isinstance(one, c_ast.Decl)]
     return found[-1] if found and isinstance(found[-1].type, c_ast.FuncDecl) else None
+
+
+def globals_of(chunks: Chunks, number: int, fills: Fills) -> list[tuple[str, str]]:
+    """The variables of a declaration, each with the statement that fills it."""
+    found: list[tuple[str, str]] = []
+    for one in parsed(chunks, number, fills):
+        if not isinstance(one, c_ast.Decl) or not one.name or {"extern", "typedef"} & set(one.storage):
+            continue
+        inner = one.type
+        while isinstance(inner, c_ast.ArrayDecl):
+            inner = inner.type
+        if isinstance(inner, c_ast.FuncDecl) or {"const", "volatile"} & {*one.quals, *getattr(inner, "quals", ())}:
+            continue
+        found.append((one.name, fills.fill(f"T_{one.name}", fills.types.shape(one.type), "1", 1)))
+    return found
 
 
 def call(decl: c_ast.Decl, fills: Fills) -> str | None:
@@ -159,8 +190,9 @@ def variable(argument: c_ast.Node, name: str) -> str:
     return str(CGenerator().visit(c_ast.Decl(name, [], [], [], [], type_, None, None)))
 
 
-def driver(file: Path, options: InputOptions) -> tuple[str, list[str]]:
-    """A text that calls all functions of a file, and their names. Raises UserError."""
+def driver(file: Path, options: InputOptions, wanted: set[str]) -> tuple[str, list[str], list[str]]:
+    """A text that calls the functions of a file that are wanted, their names, and those of the file's variables. Raises
+    UserError."""
     pre = preprocess(str(file), options)
     chunks = cut(pre.text, Places(load(str(file)), pre))
     lines: list[str] = []
@@ -168,9 +200,12 @@ def driver(file: Path, options: InputOptions) -> tuple[str, list[str]]:
     apart: list[int] = []
     fills = Fills(Types())
     cases: list[str] = []
+    variables: dict[str, str] = {}
     for number, item in enumerate(chunks.items):
+        if not item.is_function and pre.place(item.end - 1)[0] == pre.path and "{" not in item.header[:1]:
+            variables |= globals_of(chunks, number, fills)
         start = re.compile(r"[^\s#][^\n]*$|\S", re.MULTILINE).search(chunks.text, item.start)
-        if not item.is_function or item.function_name in ("", "main", *names) or start is None:
+        if not item.is_function or item.function_name not in wanted.difference(names, ("main",)) or start is None:
             continue
         if pre.place(item.end - 1)[0] != pre.path:
             continue
@@ -190,12 +225,17 @@ def driver(file: Path, options: InputOptions) -> tuple[str, list[str]]:
     lines.append(f"const int polyc_t_functions = {len(names)};")
     lines.append(f"const char *const polyc_t_names[] = {{{listed}}};")
     lines.append(f"const int polyc_t_apart[] = {{{', '.join(map(str, apart))}}};")
-    lines.append("void polyc_t_globals(void) {}")
+    lines += [f"extern __typeof__({name}) T_{name};" for name in variables]
+    lines.append("void polyc_t_globals(int filled)\n{")
+    for name, filling in variables.items():
+        lines.append(f"    if (filled) {{ {filling} }}\n    polyc_t_seen((void *)&T_{name}, sizeof T_{name});")
+    lines.append("}")
     lines.append("void polyc_t_call(int function)\n{\n    switch (function) {\n" + "\n".join(cases) + "\n    }\n}\n")
-    return "\n".join(lines), names
+    return "\n".join(lines), names, list(variables)
 
 
 PRELUDE = """void *polyc_t_block(__SIZE_TYPE__, __SIZE_TYPE__, int);
+int polyc_t_deeper(int);
 void polyc_t_int(void *, __SIZE_TYPE__, int);
 void polyc_t_real(void *, __SIZE_TYPE__);
 void polyc_t_seen(void *, __SIZE_TYPE__);"""
@@ -207,12 +247,19 @@ class Settings:
     flags: tuple[str, ...]
     mode: str
     linked: tuple[str, ...] = ()
-    keep: Path | None = None
+    words: tuple[str, ...] = ()
+    polyc: tuple[str, ...] = (sys.executable, "-m", "polyc")
 
 
 def differing(file: Path, settings: Settings, folder: Path) -> tuple[list[str], int]:
     """What differs, a line for each function, and how many calls were compared. Raises UserError, Failed."""
-    text, names = driver(file, settings.options)
+    result, polyc = folder / "result.c", settings.polyc
+    given = [f"-I{one}" for one in settings.options.include_dirs] + [f"-D{one}" for one in settings.options.defines]
+    given += settings.words
+    told = run([*polyc, "compile", "--detect", "--allow-no-scop", "-v", *given, str(file), "-o", str(result)])
+    text, names, variables = driver(
+        file, settings.options, set(re.findall(r": region in (\w+)\(\)$", told, re.MULTILINE))
+    )
     (folder / "driver.c").write_text(text, errors="surrogateescape")
     words = [*settings.flags, *(f"-I{one}" for one in (*settings.options.include_dirs, file.parent))]
     words += [f"-D{one}" for one in settings.options.defines]
@@ -221,19 +268,15 @@ def differing(file: Path, settings: Settings, folder: Path) -> tuple[list[str], 
     run(["gcc", "-O1", "-w", "-c", str(RUNTIME), "-o", str(folder / "runtime.o")])
     run(["gcc", "-O0", "-w", *words, "-c", str(folder / "driver.c"), "-o", str(folder / "driver.o")])
     run(["objcopy", "--wildcard", "--keep-global-symbol=polyc_t_*", str(folder / "driver.o")])
-    (folder / "names").write_text("".join(f"{name}\n" for name in names))
-    (folder / "renamed").write_text("".join(f"{name} T_{name}\n" for name in names))
+    (folder / "names").write_text("".join(f"{name}\n" for name in (*names, *variables)))
+    (folder / "renamed").write_text("".join(f"{name} T_{name}\n" for name in (*names, *variables)))
     found: dict[str, dict[tuple[int, int], str]] = {}
     for build, level in BUILDS.items():
         command = ["gcc", *PLAIN, *words, *level, "-c", str(file)]
         found[build] = called(folder, build, command, level if build == "sanitized" else (), settings)
-    result = folder / "result.c"
-    polyc = [sys.executable, "-m", "polyc"]
     if settings.mode == "cc":
         command = [*polyc, "cc", "--cc", "gcc", *PLAIN, *words, "-O2", "-c", str(file)]
     else:
-        given = [f"-I{one}" for one in settings.options.include_dirs] + [f"-D{one}" for one in settings.options.defines]
-        run([*polyc, "compile", "--detect", "--allow-no-scop", "-q", *given, str(file), "-o", str(result)])
         command = ["gcc", *PLAIN, *words, "-O2", "-fopenmp", "-c", str(result)]
     after = called(folder, "polyc", command, (), settings)
     wrong: dict[int, list[int]] = {}
@@ -267,7 +310,7 @@ def run(command: list[str], **more: str) -> str:
     if done.returncode:
         said = done.stderr.decode("utf-8", "replace")
         raise Failed(f"{shlex.join(command)[:200]} ends with {done.returncode}: {said[-3000:]}")
-    return done.stdout.decode("utf-8", "replace")
+    return (done.stdout + done.stderr).decode("utf-8", "replace")
 
 
 def called(
@@ -311,13 +354,16 @@ def main(words: list[str]) -> int:
     parser.add_argument("-D", "--define", dest="define", action="append", default=[], metavar="NAME")
     parser.add_argument("--mode", choices=("compile", "cc"), default="compile")
     parser.add_argument("--flags", default="", help="words for the compiler")
+    parser.add_argument("--options", default="", help="words for polyc compile")
     parser.add_argument("--with", dest="linked", action="append", default=[], metavar="FILE", help="link with it")
     parser.add_argument("--keep", type=Path, help="leave the programs in this folder")
     given = parser.parse_args(words)
     options = InputOptions(
         include_dirs=tuple(given.include), defines=tuple(given.define), detect=True, allow_no_scop=True
     )
-    settings = Settings(options, tuple(shlex.split(given.flags)), given.mode, tuple(given.linked))
+    settings = Settings(
+        options, tuple(shlex.split(given.flags)), given.mode, tuple(given.linked), tuple(shlex.split(given.options))
+    )
     bad = total = 0
     for file in given.files:
         with tempfile.TemporaryDirectory(prefix="polyc-calls-") as temporary:

@@ -59,3 +59,21 @@ def test_bounded(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", UNBOUNDED)
 def test_unbounded(name: str, tmp_path: Path) -> None:
     assert "o0 <" not in relation(*UNBOUNDED[name], tmp_path).partition(":")[2]
+
+
+@pytest.mark.parametrize("made", [False, True])
+def test_a_table_of_which_no_size_is_known(made: bool, tmp_path: Path) -> None:
+    """Bytes choose 256 elements at most; of a table that the region makes all of these would be made in each tile."""
+    text = f"""
+void f(int n, const unsigned char *in, float *restrict table, float *restrict out)
+{{
+#pragma scop
+    {"for (int k = 0; k < n; k++) table[k] = k;" if made else ""}
+    for (int i = 0; i < n; i++)
+        out[i] = table[in[i]];
+#pragma endscop
+}}
+"""
+    scop = region_of(text, tmp_path).scop
+    (found,) = [a for s in scop.statements.values() for a in s.accesses if a.array == "table" and not a.exact]
+    assert ("<= 255" in str(found.relation)) is not made

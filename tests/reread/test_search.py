@@ -138,7 +138,7 @@ def test_no_statement_is_too_many(position: int, printed: tuple[Scop, Rendered])
 def test_sizes_that_are_read_first_stand_before_its_branches() -> None:
     text = """
 struct image { int gray; unsigned width; };
-void f(const struct image *im, unsigned char **map, const unsigned char *in, unsigned char *out)
+void f(const struct image *im, unsigned char **map, const short *in, unsigned char *out)
 {
     if (im->gray) {
         for (unsigned col = im->width; col > 0; col--) {

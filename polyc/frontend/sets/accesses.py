@@ -301,8 +301,8 @@ class Collector:
                 if subscript is None:
                     items = items.add(index)
                     continue
-                # Of a table without a declared size, each tile would make all that the bounds allow.
-                told = size is not None or len(subscripts) > 1
+                # Of a table that is made here, without a declared size, each tile would make all that the bounds allow.
+                told = size is not None or len(subscripts) > 1 or symbol.key not in self.region.written
                 low, high = bounds_of(subscript, self.region.value, self.region.element) if told else (None, None)
                 if low is not None:
                     bounds = bounds.intersect(index.ge_set(number(low)).params())

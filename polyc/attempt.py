@@ -41,6 +41,8 @@ PRIVATE_BYTES = 4096
 """The largest array of which each thread of a GPU has a copy."""
 LATE = 15.0
 """Seconds of processor time of a region, its children included, after which no search for the pass at fault begins."""
+PRINTING, READING = 3, 2
+"""How many times the isl operations of a pass printing a program may take, and comparing the text with it."""
 
 
 class Attempt:
@@ -199,9 +201,9 @@ class Attempt:
             return look(program, self.region, texts[0])
 
         budget = self.options.budget
-        steps: list[Callable[[], Rendered | Look]] = [within(self.context, 2 * budget, printed)]
+        steps: list[Callable[[], Rendered | Look]] = [within(self.context, PRINTING * budget, printed)]
         if reading:
-            steps.append(within(self.context, 2 * budget, looked))
+            steps.append(within(self.context, READING * budget, looked))
         return isl_started(*steps, known=(InternalError, NotMappable))
 
     def reread(self, program: Program, rendered: Rendered) -> tuple[Rendered | None, Program]:

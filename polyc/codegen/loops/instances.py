@@ -475,12 +475,13 @@ class InstancePrinter:
             # it also runs in tiles that compute nothing, in which the loops that are left out have the same values
             tiles = tiles.union(self._tiles(depth).range().intersect(_with_values(tiles, kept)))
             found = first.apply_range(_without_positions(tiles, kept, depth))
+        found = found.coalesce()  # whether it has one value isl asks of each pair of pieces
         if not found.is_single_valued():
             runs_in = self._tiles(depth)
-            found = found.intersect(self.to_instance.apply_range(runs_in))
+            found = found.intersect(self.to_instance.apply_range(runs_in)).coalesce()
         if not found.is_single_valued():
             here = first.reverse().apply_range(self.to_instance)
-            found = found.intersect(first.apply_range(_tiles_of_all(here, runs_in)))
+            found = found.intersect(first.apply_range(_tiles_of_all(here, runs_in))).coalesce()
         if not found.is_single_valued():
             found = self._as_beside(found, first, depth)
         if not found.is_single_valued():
@@ -509,7 +510,7 @@ class InstancePrinter:
 def _values_reached(tree: Domain, members: tuple[Member, ...]) -> isl.Set:
     """`{ [o] }`: the values of band members over all instances of a tree."""
     values = isl.UnionMap.from_multi_union_pw_aff(partial_schedule(members))
-    return isl.Set.from_union_set(values.intersect_domain(tree.domain).range())
+    return isl.Set.from_union_set(values.intersect_domain(tree.domain).range()).coalesce()
 
 
 def _without_positions(tiles: isl.Set, kept: list[int], depth: int) -> isl.Map:

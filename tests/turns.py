@@ -17,12 +17,12 @@ EVERYTHING = bool(os.environ.get("POLYC_ALL_MODES"))
 IN_TURNS = not EVERYTHING and bool(os.environ.get("POLYC_TURNS"))
 COMPILING = ("benchmarks", "differential", "gpu", "model", "mutation", "passes", "remarks", "reread", "verify")
 """The folders of tests that compile a program for each case."""
-SHARES = ((24, 4), (12, 3), (4, 2))
+SHARES = ((24, 6), (12, 4), (4, 2))
 """Cases of a test, and which share of them is tried from so many on."""
 
 
 def in_turns(ids: Sequence[str]) -> list[bool]:
-    """Which of the tests are tried: with many cases each second to fourth, from another one on for each test."""
+    """Which of the tests are tried: with many cases each second to sixth, from another one on for each test."""
     tests = [one.partition("[")[0] for one in ids]
     counts, seen = Counter(tests), Counter[str]()
     found: list[bool] = []

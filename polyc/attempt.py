@@ -85,6 +85,11 @@ class Attempt:
         """Whether the region has taken so much processor time that nothing else is tried where it is refused."""
         return self.options.budget > 0 and processor_seconds() - self.begun > LATE
 
+    @property
+    def is_over(self) -> bool:
+        """Whether it has taken so much that the region stays as it was written."""
+        return self.options.budget > 0 and processor_seconds() - self.begun > 2 * LATE
+
     # --- what was seen -------------------------------------------------------------------------------------------
 
     @contextmanager

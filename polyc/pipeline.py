@@ -20,7 +20,7 @@ from polyc.inspecting import inspected, pays
 from polyc.model.certificate import SHOWN
 from polyc.model.printed import Question, Rendered
 from polyc.model.program import Compiled, Options, Pass, Program
-from polyc.model.same import same, same_tree
+from polyc.model.same import changed, same, same_tree
 from polyc.model.scop import Region, Scop
 from polyc.nests.wishes import tell_unhonoured
 from polyc.passes.blocks.blocking import block_updates
@@ -417,6 +417,13 @@ def _ready(tried: Outcome, done: int) -> Program:
     return program
 
 
+def _before(tried: Outcome, name: str) -> Program | None:
+    """The program before a pass, with what any program needs before it is printed; None where the pass did nothing."""
+    programs = [tried.initial, *(program for _, program in tried.passes)]
+    k = next((k for k, (one, _) in enumerate(tried.passes) if one == name), None)
+    return None if k is None or not changed(programs[k], programs[k + 1]) else _ready(tried, k)
+
+
 def _simpler(attempt: Attempt, initial: Program, tried: Outcome, first: Outcome) -> Compiled:
     """A program before the pass at fault, or the user's order with its parallel loops; else the region's own text."""
     verify, search, refusal = attempt.options.verify, tried.search, tried.refusal
@@ -430,7 +437,9 @@ def _simpler(attempt: Attempt, initial: Program, tried: Outcome, first: Outcome)
     if not attempt.options.gpu:
         order = _ready(replace(tried, initial=replace(initial, options=tried.options)), 0)
         choices.append((order, "the order as written was kept", fallback.ALL))
-    for program, what, left_out in choices if not attempt.is_late else ():
+    if attempt.is_late:  # nobody looks for the pass at fault, and it is most likely the one that makes most copies
+        choices = [(_before(tried, "registers"), "the pass registers and those after it were left out", "registers")]
+    for program, what, left_out in choices if not attempt.is_over else ():
         if program is None or (verify and search.refused(TREE, program) is not None):
             continue
         told = refusal.told(tell_unhonoured(tell_unused(program)), what, left_out)

@@ -555,3 +555,26 @@ void mirrored(double a[241][241], double s[241][241])
     assert not remarks(result, "not-printed")
     assert len(remarks(result, "register-tile")) == 1
     assert check(region, result, sizes=(1,)) == []
+
+
+@pytest.mark.parametrize("loops", ["i k", "k i"])
+def test_triangular_systems_with_many_right_hand_sides(loops: str, tmp_path: Path) -> None:
+    """Printed within the budget in either order of the loops: their panels are those of triangles in tiles."""
+    heads = {
+        "i k": "for (int i = 0; i < n; i++)\n    for (int k = 0; k < i; k++)",
+        "k i": "for (int k = 0; k < n; k++)\n    for (int i = k + 1; i < n; i++)",
+    }
+    text = f"""
+void f(int n, int m, double L[restrict n][n], double X[restrict n][m])
+{{
+#pragma scop
+{heads[loops]}
+        for (int t = 0; t < m; t++)
+            X[i][t] -= X[k][t] * L[i][k];
+#pragma endscop
+}}
+"""
+    result = compile_region(region_of(text, tmp_path), Options())
+    assert result.verified
+    assert remarks(result, "register-tile")
+    assert not remarks(result, "budget")

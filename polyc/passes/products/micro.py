@@ -193,24 +193,41 @@ class MicroNest(RegisterNest):
         """
         name = self.contraction.statement
         self.parts[name] = every
-        at = self.places(name, self.outside + self.band.members + self.contraction.chain)
-        tile_of = self.tile_of(self.blocks)
+        around, at = self.places_in_tiles()
+        blocks = self.blocks
         if not all(self.band.members[p].coincident for p in self.pair):  # rows read each other
-            tile_of = self.tile_of((self.micro.block_m, self.blocks[1]))
-        points, chain = len(self.outside) + len(self.band.members), len(self.contraction.chain)
+            blocks = self.micro.block_m, self.blocks[1]
+        tile_of = self.tile_of(blocks, around)
+        points = around + len(self.outside) + len(self.band.members)
+        chain = len(self.contraction.chain)
         here = every.apply(at)
         tiles = here.apply(tile_of)
         of_sum = here.drop_constraints_not_involving_dims(isl.dim_type.set, points, chain)
-        harmful = tiles.apply(tile_of.reverse()).subtract(of_sum).intersect_params(self.program.scop.known)
-        if harmful.is_empty():
-            return every.intersect(harmful.apply(at.reverse()))
+        harmful = tiles.apply(tile_of.reverse()).subtract(of_sum)
+        if harmful.intersect_params(self.program.scop.known).is_empty():
+            return isl.Set.empty(every.get_space())
         others = tiles.subtract(harmful.apply(tile_of)).coalesce()
-        return every.subtract(others.apply(tile_of.reverse()).apply(at.reverse())).coalesce()
+        return every.subtract(in_loops(others.apply(tile_of.reverse()), at)).coalesce()
 
-    def tile_of(self, blocks: tuple[int, int]) -> isl.Map:
-        """`{ [p, c] -> [t, c] }`: the numbers of the tiles of rows and columns, the values of all other loops."""
-        size = len(self.outside) + len(self.band.members) + len(self.contraction.chain)
-        block = dict(zip((len(self.outside) + k for k in self.pair), blocks, strict=True))
+    def places_in_tiles(self) -> tuple[int, isl.Map]:
+        """How many loops over tiles are around the nest, and `{ S[i] -> [t, p, c] }`, the values of these and of all
+        loops of the sum: of a triangle in a tile, isl would divide the summing loop where it does not know these."""
+        is_box = self.domain(self.contraction.statement).is_box()
+        around = () if is_box else tuple(m for m in self.above if m.role is Role.TILE and m not in self.outside)
+        own = self.outside + self.band.members + self.contraction.chain
+        return len(around), self.places(self.contraction.statement, around + own)
+
+    def whole(self, name: str) -> isl.Set:
+        around, at = self.places_in_tiles()
+        tile_of = self.tile_of(self.blocks, around)
+        return in_loops(self.domain(name).apply(at).apply(tile_of).apply(tile_of.reverse()), at)
+
+    def tile_of(self, blocks: tuple[int, int], around: int) -> isl.Map:
+        """`{ [p, c] -> [t, c] }`: the numbers of the tiles of rows and columns, the values of all other loops, of which
+        `around` stand before all of the nest's."""
+        first = around + len(self.outside)
+        size = first + len(self.band.members) + len(self.contraction.chain)
+        block = dict(zip((first + k for k in self.pair), blocks, strict=True))
         one = [f"p{k}" for k in range(size)]
         tiles = [f"floor({v}/{block[k]})" if k in block else v for k, v in enumerate(one)]
         return isl.Map.read_from_str(self.typical.get_ctx(), f"{{ [{', '.join(one)}] -> [{', '.join(tiles)}] }}")
@@ -637,3 +654,8 @@ def _simple(cells: isl.Map, around: tuple[Member, ...]) -> isl.Map:
         if lowest.is_int():
             found = found.lower_bound_val(isl.dim_type.in_, d, lowest)
     return found
+
+
+def in_loops(places: isl.Set, at: isl.Map) -> isl.Set:
+    """The instances that run for some values of loops. at: `{ S[i] -> [t, p, c] }`"""
+    return places.coalesce().apply(at.reverse()).coalesce()

@@ -117,7 +117,7 @@ def contraction_sizes(
     inside: there are loops around it
     """
     options = options_of(program, band)
-    if options.tile_sizes != "auto" or options.fuse != "basteln":
+    if options.tile_sizes != "auto" or options.fuse != "basteln" or STAGE in options.without:
         return None, []
     found = contraction_of(program, band, in_place=not options.gpu)
     if found is None or (not options.gpu and repeats(band.members[found.columns], program)):

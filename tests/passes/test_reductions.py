@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from polyc.analysis.expressions.updates import only_combines
 from polyc.frontend import read
 from polyc.model.program import InputOptions, Options, Program
 from polyc.model.tree import Band
@@ -313,6 +314,44 @@ int kept(int n, const double *a, int *b)
 
 def test_what_only_looks_like_a_sum_of_whole_numbers(tmp_path: Path) -> None:
     assert "reduction" not in compiled(NOT_WHOLE, tmp_path).text
+
+
+TRUTHS = """
+#include <stdbool.h>
+int truths(int n, const int *a, bool c[16])
+{
+    bool sum = 0, turned = 0, parity = 0, any = 0, all = 1, product = 1;
+#pragma scop
+    for (int i = 0; i < n; i++)
+        sum += a[i];
+    for (int i = 0; i < n; i++)
+        if (a[i])
+            turned--;
+    for (int i = 0; i < n; i++)
+        parity = parity ^ a[i];
+    for (int i = 0; i < n; i++)
+        c[a[i] & 15] -= 1;
+    for (int i = 0; i < n; i++) {
+        any |= a[i];
+        all &= a[i];
+        product *= a[i];
+    }
+#pragma endscop
+    return sum + turned + parity + any + all + product;
+}
+"""
+
+
+def test_truth_values_are_set_or_turned_over_in_their_order(tmp_path: Path) -> None:
+    """1, 2 and -1 make 1, and 2 and -1 alone make 0: sums of truth values have no parts."""
+    result = compiled(TRUTHS, tmp_path)
+    assert result.verified
+    assert sorted(re.findall(r"reduction\((.*?)\)", result.text)) == ["&: all", "*: product", "|: any"]
+    assert "atomic" not in result.text
+    scop = region_of(TRUTHS, tmp_path).scop
+    for statement in scop.statements.values():
+        for name in ("sum", "turned", "parity", "c"):
+            assert not any(only_combines(statement, op, name, scop.arrays, True) for op in "+^")
 
 
 def test_what_only_looks_like_an_extremum(tmp_path: Path) -> None:

@@ -79,6 +79,8 @@ def scatter_of(statement: Statement, arrays: Mapping[str, Array]) -> tuple[str, 
     if found is None or found[0] in (MAX, MIN) or not arrays[found[1]].rank:
         return None
     operator, array, value = found
+    if not may_split(operator, arrays[array].element):
+        return None
     own = sum(isinstance(n, c.ArrayRef) and n.array == array for n in c.walk(update))
     compound = isinstance(update, c.Assign) and update.op != "="
     if own != (1 if compound else 2) or (arrays[array].element.kind != "float" and not _is_whole(value, arrays)):
@@ -153,7 +155,8 @@ def _loses_nothing(operator: str, value: c.Expr, element: CType, arrays: Mapping
     """Whether a value is combined as it is: nothing is cut off, and what is compared has one type."""
     if element.kind == "float":
         return True
-    return _is_whole(value, arrays) and (operator not in (MAX, MIN) or _has_type(value, element, arrays))
+    same_type = operator not in (MAX, MIN) or _has_type(value, element, arrays)
+    return may_split(operator, element) and _is_whole(value, arrays) and same_type
 
 
 def _is_whole(value: c.Expr, arrays: Mapping[str, Array]) -> bool:
@@ -174,6 +177,12 @@ def _is_whole(value: c.Expr, arrays: Mapping[str, Array]) -> bool:
         case c.Ternary(then=then, otherwise=otherwise):
             return _is_whole(then, arrays) and _is_whole(otherwise, arrays)
     return False
+
+
+def may_split(operator: str, element: CType) -> bool:
+    """Whether parts of what is combined into a cell may be combined first. Each step makes 0 or 1 of a truth value, so
+    that sums and differences of some are other ones in another order: `b -= 1` turns it over, `b += 2` sets it."""
+    return element.text != "_Bool" or operator not in ("+", "^")
 
 
 def holds_all(element: CType, other: CType) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from polyc.analysis.expressions.magnitudes import keeps_magnitudes
-from polyc.analysis.expressions.reductions import holds_all
+from polyc.analysis.expressions.reductions import holds_all, may_split
 from polyc.model import ctree as c
 from polyc.model.scop import Array, CType, Scop, Statement, Storage
 from polyc.poly import constant_of
@@ -26,6 +26,8 @@ def only_combines(
     """Whether all that a statement does to an array is to combine the value of one cell with another value by an
     operator, and parts of it can be combined without another error than rounding. `scattered`: also where data say
     which cell that is."""
+    if not may_split(operator, arrays[array].element):
+        return False
     if statement.opaque and not scattered and not arrays[array].rank:
         return _only_updates(statement.body, operator, array, arrays)
     body, chosen = statement.body, False
@@ -205,7 +207,7 @@ def exact_update(statement: Statement, array: str, arrays: Mapping[str, Array]) 
             operator = update.op[0]
         case _:
             return None
-    if not operator or not _is_of_type(value, element, arrays):
+    if not operator or not may_split(operator, element) or not _is_of_type(value, element, arrays):
         return None
     own = [n for n in c.walk(update) if isinstance(n, c.ArrayRef) and _is(n, target)]
     if any(_is(n, target) for n in c.walk(value) if isinstance(n, c.ArrayRef)) or not all(n.ref for n in own):

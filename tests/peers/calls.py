@@ -2,9 +2,11 @@
 
 python -m tests.peers.calls FILE ... [-I DIR] [-D NAME] [--mode compile|cc] [--flags WORDS] [--with FILE ...]
 
+Called are the functions that polyc changed, and their callers.
+
 Whole numbers are small, pointers lead to memory that ends where a page does, in each fourth call several to the same
 one; structs are filled member by member. Calls that leave their memory, have no meaning in C, or depend on what was
-never set do not count: the original ends by a signal there, with sanitizers or without, or -O0 and -O1 differ. It
+never set do not count: the original ends by a signal there, with sanitizers or without, or -O0, -O1 and -O2 differ. It
 needs no main(), and no input, so that it is an oracle for what the front end reads in somebody else's code.
 """
 
@@ -51,7 +53,7 @@ SANITIZED = (
     "-fno-sanitize=alignment,vptr",
     "-fno-sanitize-recover",
 )
-BUILDS = {"O0": ("-O0",), "O1": ("-O1",), "sanitized": ("-O1", *SANITIZED)}
+BUILDS = {"O0": ("-O0",), "O1": ("-O1",), "O2": ("-O2",), "sanitized": ("-O1", *SANITIZED)}
 SECONDS = 240
 
 
@@ -190,6 +192,15 @@ def variable(argument: c_ast.Node, name: str) -> str:
     return str(CGenerator().visit(c_ast.Decl(name, [], [], [], [], type_, None, None)))
 
 
+def with_callers(names: set[str], chunks: Chunks) -> set[str]:
+    """Functions of a file, and those that call them, which know what they pass: parts of one array, for two."""
+    functions = {item.function_name: chunks.names_of(k) for k, item in enumerate(chunks.items) if item.is_function}
+    found = set(names)
+    while more := {name for name, mentioned in functions.items() if mentioned & found} - found:
+        found |= more
+    return found
+
+
 def driver(file: Path, options: InputOptions, wanted: set[str]) -> tuple[str, list[str], list[str]]:
     """A text that calls the functions of a file that are wanted, their names, and those of the file's variables. Raises
     UserError."""
@@ -201,6 +212,7 @@ def driver(file: Path, options: InputOptions, wanted: set[str]) -> tuple[str, li
     fills = Fills(Types())
     cases: list[str] = []
     variables: dict[str, str] = {}
+    wanted = with_callers(wanted, chunks)
     for number, item in enumerate(chunks.items):
         if not item.is_function and pre.place(item.end - 1)[0] == pre.path and "{" not in item.header[:1]:
             variables |= globals_of(chunks, number, fills)

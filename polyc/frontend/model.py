@@ -230,7 +230,7 @@ class Modeller:
 
         def constant_before(symbol: Symbol) -> int | None:
             value = given_before(symbol.c_name, before, self.parsed.function)
-            return None if value is None else types.constant(value)
+            return None if value is None or symbol.c_name in taken else types.constant(value)
 
         written_by_user, flips = with_flips(written_by_user, scope, self.is_own, constant_before)
         written_by_user, steps = with_known_steps(written_by_user, scope, constant_before)
@@ -350,8 +350,10 @@ class Modeller:
 
     def is_own(self, symbol: Symbol) -> bool:
         """Whether nobody else sees a local variable, and nobody reads it after the region."""
-        name = symbol.c_name
-        return name not in self.taken and not read_after(name, self.path, self.parsed.function)
+        name, function = symbol.c_name, self.parsed.function
+        if name in self.taken or (symbol.storage is Storage.GLOBAL and not is_like_local(symbol, function)):
+            return False
+        return not read_after(name, self.path, function)
 
     def is_read_behind(self, symbol: Symbol) -> bool | None:
         """Whether the value of a scalar may be read after the region; None where others than the function see it."""

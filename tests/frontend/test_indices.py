@@ -106,3 +106,29 @@ def test_branches_of_branches_are_followed(body: str, scop: Modeller) -> None:
 )
 def test_branches_of_branches_that_are_not(body: str, scop: Modeller) -> None:
     assert not is_exact(scop(program(body)))
+
+
+@pytest.mark.parametrize(
+    ("before", "inside", "end", "followed"),
+    [
+        ("", "int cur = 0;", "n", True),
+        ("", "int cur = 0;", "n - cur", False),
+        ("", "static int cur = 0;", "n", False),
+        ("int cur;", "cur = 0;", "n", False),
+    ],
+)
+def test_an_index_in_turn(before: str, inside: str, end: str, followed: bool, scop: Modeller) -> None:
+    """A remainder, unless the loop's end asks for it, or the next call does."""
+    found = scop(f"""{before}
+    void f(int n, double a[2][64])
+    {{
+        {inside}
+    #pragma scop
+        for (int t = 0; t < {end}; t++) {{
+            for (int j = 0; j < 64; j++)
+                a[1 - cur][j] = a[cur][j] + 1;
+            cur = 1 - cur;
+        }}
+    #pragma endscop
+    }}""")
+    assert ("cur" not in found.arrays) is followed

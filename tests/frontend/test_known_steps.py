@@ -56,6 +56,7 @@ def test_a_name_that_has_one_value(before: str, inside: str, step: str, scop: Mo
         ("", "int bs = 3; if (m) bs = 4;", ""),
         ("", "int bs = 3;", " bs = 2;"),
         ("", "volatile int bs = 3;", ""),
+        ("", "int bs; int *p = &bs; bs = 3; *p = m;", ""),
     ],
 )
 def test_others_are_not_known(before: str, inside: str, more: str, read_text: object, tmp_path: Path) -> None:

@@ -85,6 +85,7 @@ def _without(loop: c.For, head: Induction, key: str, start: int) -> c.For | None
     if len(items) < 2 or head.step != 1 or key == head.key or head.key in assigned_scalars(loop.body):
         return None
     begin, other = _number(head.start), ""
+    tested = mentions(loop.condition) if loop.condition is not None else set()
     match items[-1]:
         case c.ExprStmt(expr=c.Assign(op="^=", target=c.Name(name=name), value=c.Literal(text="1"))) if name == key:
             pass
@@ -103,7 +104,7 @@ def _without(loop: c.For, head: Induction, key: str, start: int) -> c.For | None
         rest = rest[:place] + ([] if declared else [rest[place]]) + rest[place + 1 :]
         if not declared or any(other in writes(item) for item in rest):
             return None  # somebody may read it behind the loop
-    if begin is None or begin < 0 or any(key in writes(item) for item in rest):
+    if begin is None or begin < 0 or any(key in writes(item) for item in rest) or key in tested:
         return None
     if any(isinstance(node, c.Decl) and node.name in (key, other) for item in rest for node in c.walk(item)):
         return None

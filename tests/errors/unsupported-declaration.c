@@ -5,6 +5,9 @@ void f(int n, double *a, double *b) {
     t[0] = a[i];
     a[i] = t[0];
     typedef int word;
+    enum { K = 3 };
+    struct { double x; } p = { b[i] };
+    a[i] += p.x * K;
   }
 #pragma endscop
 }

@@ -347,3 +347,10 @@ def test_what_is_written_for_certain_is_read_as_it_was(scop: Modeller) -> None:
     loop = "for (int i = 0; i < n; i++) b[i] = a[i];\nfor (int i = 0; i < n; i++) a[i] = b[i];\n"
     found = scop(f"void f(int n, double *a)\n{{\ndouble b[n];\n#pragma scop\n{loop}#pragma endscop\n}}\n")
     assert found.unset == frozenset()
+
+
+def test_the_type_of_an_enum_without_a_name(scop: Modeller) -> None:
+    """What is printed has a name for it."""
+    region = REGION.replace("= 0;\n", "= kind;\n")
+    found = scop(f"void f(int n, double *a)\n{{\n  enum {{ ONE = 1, FOUR = 4 }} kind = FOUR;\n{region}}}\n")
+    assert [one.type for one in found.always] == ["unsigned int"]

@@ -69,13 +69,7 @@ class Converter(Expressions):
                 self.refuse_jump(node)
                 return []
             case c_ast.Typedef() | c_ast.StaticAssert() | c_ast.FuncDef():
-                start = self.parsed.offset(node.coord)
-                self.refuse(
-                    "unsupported-declaration",
-                    "this declaration cannot stand in a region",
-                    self.span(start, self.token_end(start)),
-                    "move it before '#pragma scop'",
-                )
+                self.refuse_declaration(node)
                 return []
         expr, start, end = self.expr(node)
         self.end = self.after(end, ";")
@@ -112,6 +106,15 @@ class Converter(Expressions):
                     self.statement(node.stmt)
             case _:
                 self.refuse("switch", "switch cannot stand in a region", span, "write it as if and else")
+
+    def refuse_declaration(self, node: c_ast.Node) -> None:
+        start = self.parsed.offset(node.coord)
+        self.refuse(
+            "unsupported-declaration",
+            "this declaration cannot stand in a region",
+            self.span(start, self.token_end(start)),
+            "move it before '#pragma scop'",
+        )
 
     def returned(self, node: c_ast.Return) -> c.Stmt:
         start = self.parsed.offset(node.coord)
@@ -203,6 +206,8 @@ class Converter(Expressions):
     def declaration(self, node: c_ast.Decl, storage: Storage, is_loop: bool = False) -> list[c.Stmt]:
         """A declaration inside the region: a new symbol, and its initialiser."""
         start = self.parsed.offset(node.coord)
+        if declares_type(node):
+            self.refuse_declaration(node)
         if not node.name:
             return []
         span = self.span(start, self.token_end(start))
@@ -236,6 +241,15 @@ class Converter(Expressions):
 
     def initialiser(self, node: c_ast.Node | None) -> Ranged | None:
         return None if node is None else self.expr(node)
+
+
+def declares_type(node: c_ast.Decl) -> bool:
+    """Whether a declaration has the members of a struct, or the constants of an enum."""
+    return any(
+        (isinstance(part, c_ast.Struct | c_ast.Union) and part.decls is not None)
+        or (isinstance(part, c_ast.Enum) and part.values is not None)
+        for part in walk(node.type)
+    )
 
 
 def counter_of(node: c_ast.For) -> c_ast.Decl | None:

@@ -120,7 +120,7 @@ class Types:
         self, node: c_ast.Node, spelled: str, dims: tuple[Dim, ...], qualifiers: frozenset[str]
     ) -> tuple[CType, tuple[Dim, ...], c_ast.Node | None, frozenset[str]]:
         if isinstance(node, c_ast.Enum):
-            return self._enum(node, spelled or f"enum {node.name}"), dims, None, qualifiers
+            return self._enum(node, spelled or (f"enum {node.name}" if node.name else "")), dims, None, qualifiers
         if isinstance(node, (c_ast.Struct, c_ast.Union)):
             word = "struct" if isinstance(node, c_ast.Struct) else "union"
             whole = node if node.decls is not None else self.tags.get(node.name)
@@ -130,7 +130,10 @@ class Types:
 
     def _enum(self, node: c_ast.Enum, text: str) -> CType:
         """The type of a variable: gcc and clang take `unsigned int` where no constant is negative, and that of the
-        constants, `int`, else. Of an enum that is not known, or has larger constants, nobody can tell here."""
+        constants, `int`, else. Of an enum that is not known, or has larger constants, nobody can tell here.
+
+        text: "" where it has no name; then it is the whole number that it is
+        """
         whole = node if node.values is not None else self.enums.get(node.name)
         constants = [] if whole is None else [self.constants.get(item.name) for item in whole.values.enumerators]
         known = [value for value in constants if value is not None]
@@ -139,7 +142,9 @@ class Types:
         signed = min(known) < 0
         low, high = (-(1 << 31), 1 << 31) if signed else (0, 1 << 32)
         fits = low <= min(known) and max(known) < high
-        return CType(text, "int", 4, signed) if fits else CType(text, "other", 0)
+        if not fits:
+            return CType(text, "other", 0)
+        return CType(text or ("int" if signed else "unsigned int"), "int", 4, signed)
 
     def _layout(self, node: c_ast.Node) -> tuple[int, int]:
         """Size and alignment of a struct or union; (0, 1) where unknown."""

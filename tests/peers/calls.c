@@ -25,6 +25,7 @@ static const int MOST[TRIALS] = {3, 5, 8, 3, 12, 2, 16, 4, 24, 8, 40, 2, 5, 12, 
 
 static struct { char *at; size_t bytes; } blocks[BLOCKS], seen[BLOCKS];
 static int seconds = 1, known, watched, most, overlapping;
+int polyc_t_calls = 1;
 static char *top, *last;
 static size_t last_size, last_bytes;
 static uint64_t state;
@@ -132,6 +133,7 @@ static void child(int function, int trial, int to, FILE *dump)
         drawn();
     most = MOST[trial];
     overlapping = trial % 4 == 3 && !polyc_t_apart[function];
+    polyc_t_calls = 1 + (trial % 3 == 2);
     polyc_t_globals(trial % 2);
     polyc_t_call(function);
     uint64_t hash = 1;

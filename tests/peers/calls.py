@@ -5,9 +5,10 @@ python -m tests.peers.calls FILE ... [-I DIR] [-D NAME] [--mode compile|cc] [--f
 Called are the functions that polyc changed, and their callers.
 
 Whole numbers are small, pointers lead to memory that ends where a page does, in each fourth call several to the same
-one; structs are filled member by member. Calls that leave their memory, have no meaning in C, or depend on what was
-never set do not count: the original ends by a signal there, with sanitizers or without, or -O0, -O1 and -O2 differ. It
-needs no main(), and no input, so that it is an oracle for what the front end reads in somebody else's code.
+one; structs are filled member by member. In each third trial a function is called twice, for what it keeps. Calls that
+leave their memory, have no meaning in C, or depend on what was never set do not count: the original ends by a signal
+there, with sanitizers or without, or -O0, -O1 and -O2 differ. It needs no main(), and no input, so that it is an oracle
+for what the front end reads in somebody else's code.
 """
 
 from __future__ import annotations
@@ -177,7 +178,8 @@ def call(decl: c_ast.Decl, fills: Fills) -> str | None:
     called = f"T_{decl.name}({', '.join(names)})"
     if result.dims or result.element.text != "void":
         called = f"static __typeof__({called}) result; result = {called}; polyc_t_seen((void *)&result, sizeof result)"
-    return "\n        ".join(line for line in (*lines, f"{called};") if line)
+    called = f"for (int polyc_t_k = 0; polyc_t_k < polyc_t_calls; polyc_t_k++) {{ {called}; }}"
+    return "\n        ".join(line for line in (*lines, called) if line)
 
 
 def variable(argument: c_ast.Node, name: str) -> str:
@@ -246,7 +248,8 @@ def driver(file: Path, options: InputOptions, wanted: set[str]) -> tuple[str, li
     return "\n".join(lines), names, list(variables)
 
 
-PRELUDE = """void *polyc_t_block(__SIZE_TYPE__, __SIZE_TYPE__, int);
+PRELUDE = """extern int polyc_t_calls;
+void *polyc_t_block(__SIZE_TYPE__, __SIZE_TYPE__, int);
 int polyc_t_deeper(int);
 void polyc_t_int(void *, __SIZE_TYPE__, int);
 void polyc_t_real(void *, __SIZE_TYPE__);

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import islpy as isl
 
@@ -77,6 +77,22 @@ def only_in_functions(program: Program) -> bool:
             if value is None or value.involves_dims(isl.dim_type.in_, 0, around):
                 return False
     return True
+
+
+def hides_loops(scop: Scop, others: Iterable[Scop]) -> bool:
+    """Whether loops of a function that stands in the place of its call are no loops of the region, but a part of a
+    statement's text, and yet are in another region: that of the function."""
+    lines = _lines(scop)
+    return any(
+        first <= min(found) and max(found) <= last and not found <= lines
+        for found in map(_lines, others)
+        for first, last in scop.in_place
+    )
+
+
+def _lines(scop: Scop) -> set[int]:
+    """Those of the loops of a region."""
+    return {m.line for node in walk(scop.tree.child) if isinstance(node, Band) for m in node.members}
 
 
 def _in_function(scop: Scop, name: str) -> tuple[tuple[int, int] | None, int]:

@@ -17,7 +17,7 @@ from polyc.records import dataclass, field, replace
 if TYPE_CHECKING:
     from polyc.cli.config import Config
     from polyc.model.program import Compiled, InputOptions, Options, Remark
-    from polyc.model.scop import Region, Source
+    from polyc.model.scop import Region, Scop, Source
 
 
 REFUSED = "verification-failed"
@@ -71,6 +71,7 @@ def compile_file(path: str, values: dict[str, Any], default_cc: str = "cc", *, t
     watch = Stopwatch()
     with watch.stage("start"):
         from polyc import frontend
+        from polyc.analysis.loop_facts import hides_loops
         from polyc.pipeline import compile_region
 
         given, wanted = o.input_options(values, default_cc), o.transform_options(values)
@@ -89,11 +90,16 @@ def compile_file(path: str, values: dict[str, Any], default_cc: str = "cc", *, t
     def judged(region: Region) -> str | None:
         found = compiled(region)
         reason = no_gain(found)
-        if reason is not None and any(remark.code == REFUSED for remark in found.program.remarks):
+        if reason is None and hides_loops(region.scop, gained):
+            return "a function which it calls has loops that are a region by themselves, and are none in here"
+        if reason is None:
+            gained.append(region.scop)
+        elif any(remark.code == REFUSED for remark in found.program.remarks):
             refused.append(found)
         return reason
 
     refused: list[Compiled] = []
+    gained: list[Scop] = []
     before = time.perf_counter()
     source = frontend.read(path, given, judged, text=text)
     spent = sum(watch.seconds.values()) - watch.seconds["start"]

@@ -19,7 +19,7 @@ from polyc.frontend.build import Placed, build_tree, drafts, finish, place
 from polyc.frontend.c.callers import Callers
 from polyc.frontend.c.checks import Checker
 from polyc.frontend.c.convert import Converter
-from polyc.frontend.c.ctype import Types
+from polyc.frontend.c.ctype import Types, stored
 from polyc.frontend.c.effects import Effects
 from polyc.frontend.c.liveness import (
     Path,
@@ -230,7 +230,9 @@ class Modeller:
 
         def constant_before(symbol: Symbol) -> int | None:
             value = given_before(symbol.c_name, before, self.parsed.function)
-            return None if value is None or symbol.c_name in taken else types.constant(value)
+            found = types.constant(value) if value is not None and symbol.c_name not in taken else None
+            kept = stored(found, symbol.shape.element) if found is not None else None
+            return None if kept is None else kept[0]
 
         written_by_user, flips = with_flips(written_by_user, scope, self.is_own, constant_before)
         written_by_user, steps = with_known_steps(written_by_user, scope, constant_before)
@@ -244,7 +246,8 @@ class Modeller:
             before=constant_before,
             parts=self.parts_of(written_by_user, converter),
         )
-        followed = followed_values(written_by_user, scope, follow).beside(flips)
+        named = {key: value for key, value in steps.items() if not scope.symbols[key].constant}
+        followed = followed_values(written_by_user, scope, follow).beside(flips | named)
         followed = replace(followed, body=with_turns(followed.body, scope, self.is_own))  # of pointers along rows
         apart, split = with_webs(followed.body, scope, self.is_read_behind)
         exchanges = Exchanges(scope, with_indices(apart, scope))

@@ -342,8 +342,8 @@ class Exchange:
 
 @dataclass(frozen=True, slots=True)
 class Walked:
-    """A variable from outside of a region that it assigns, and in whose place the model has expressions or variables of
-    the region."""
+    """A variable from outside of a region in whose place the model has expressions, a number, or variables of the
+    region."""
 
     name: str
     declaration: str

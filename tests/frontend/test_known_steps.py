@@ -12,7 +12,7 @@ from polyc.frontend import read
 from polyc.model import ctree as c
 from polyc.model.program import InputOptions, Options
 from polyc.pipeline import compile_region
-from tests.programs import run_alike
+from tests.programs import compiled, run_alike
 
 from .conftest import Modeller
 
@@ -38,6 +38,11 @@ void f(int n, int m, double *a)
         ("static const int bs = 3;", "", "= bs + i"),
         ("enum { bs = 3 };", "", "+= bs"),
         ("", "const int one = 1; int bs = 2;", "+= bs + one"),
+        ("", "int bs = ~0u >> 30;", "+= bs"),
+        ("", "int bs = 7u / -1 + 03;", "+= bs"),
+        ("", "const unsigned char bs = 259;", "+= bs"),
+        ("enum { bs = (unsigned char)259 };", "", "+= bs"),
+        ("enum { bs = -1 < 0u ? 4 : sizeof(int) - 8 > 9 ? !0 + 2 : 5 };", "", "+= bs"),
     ],
 )
 def test_a_name_that_has_one_value(before: str, inside: str, step: str, scop: Modeller) -> None:
@@ -72,6 +77,19 @@ def test_others_are_not_known(before: str, inside: str, more: str, read_text: ob
         domain = region.scop.statements["S0"].domain
         assert "mod" not in str(domain)
         assert quotient.name in domain.get_var_names(isl.dim_type.param)
+
+
+def test_the_name_of_a_step_is_a_number_in_each_check(tmp_path: Path) -> None:
+    """What runs the region and the text knows it, too: `bs` has no declaration in either."""
+    text = REGION.format(before="", inside="int bs = 3;", step="+= bs", more="").replace("void f", "void g")
+    assert "i += 3" in compiled(text, tmp_path).text
+
+
+@pytest.mark.parametrize("step", ["+= (unsigned char)259", "+= (_Bool)259", "-= 0u - 3"])
+def test_a_step_that_a_conversion_changes(step: str, scop: Modeller) -> None:
+    """It is no step of 259, nor of 3: the loop is kept as it is."""
+    (statement,) = scop(REGION.format(before="", inside="", step=step, more="")).statements.values()
+    assert statement.opaque
 
 
 TEXT = """#include <stdio.h>

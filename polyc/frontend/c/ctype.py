@@ -13,8 +13,18 @@ _LONG_FLOATS = {"_Float128": 16, "__float128": 16, "_Float64x": 16, "_Float32x":
 _BUILT_IN = {*_FLOATS, *_LONG_FLOATS, "__bf16"}
 INT = CType("int", "int", 4)
 UNSIGNED = CType("unsigned int", "int", 4, False)
+LONG = CType("long", "int", 8)
+UNSIGNED_LONG = CType("unsigned long", "int", 8, False)
 UNKNOWN = CType("int", "other", 0)
 POINTER_SIZE = 8
+COMPARED = {
+    "<": int.__lt__,
+    "<=": int.__le__,
+    ">": int.__gt__,
+    ">=": int.__ge__,
+    "==": int.__eq__,
+    "!=": int.__ne__,
+}
 MOVING = frozenset(["volatile", "_Atomic"])
 """Qualifiers of what may change by itself."""
 
@@ -192,21 +202,82 @@ class Types:
 
     def constant(self, node: c_ast.Node) -> int | None:
         """The value of an integer constant expression, None where it is none."""
-        if isinstance(node, c_ast.Constant):
-            return literal_value(node.value)
-        if isinstance(node, c_ast.ID):
-            return self.constants.get(node.name)
-        if isinstance(node, c_ast.Cast):
-            return self.constant(node.expr)
-        if isinstance(node, c_ast.UnaryOp):
-            if node.op == "sizeof" and isinstance(node.expr, c_ast.Typename):
-                return self.shape(node.expr).size_bytes or None
-            value = self.constant(node.expr) if node.op in "+-~" else None
-            return None if value is None else {"+": value, "-": -value, "~": ~value}[node.op]
-        if isinstance(node, c_ast.BinaryOp):
-            left, right = self.constant(node.left), self.constant(node.right)
-            return None if left is None or right is None else fold(node.op, left, right)
+        found = self.typed(node)
+        return None if found is None else found[0]
+
+    def typed(self, node: c_ast.Node) -> tuple[int, CType] | None:
+        """The value and the type of an integer constant expression."""
+        match node:
+            case c_ast.Constant(value=text):
+                value = literal_value(text)
+                return None if value is None else (value, literal_type(text, value))
+            case c_ast.ID(name=name):
+                value = self.constants.get(name)
+                return None if value is None else (value, literal_type("", value))
+            case c_ast.Cast(to_type=to, expr=operand):
+                found, shape = self.typed(operand), self.shape(to)
+                return None if found is None or shape.dims else stored(found[0], shape.element)
+            case c_ast.UnaryOp(op="sizeof", expr=c_ast.Typename() as type_):
+                size = self.shape(type_).size_bytes
+                return (size, UNSIGNED_LONG) if size else None
+            case c_ast.UnaryOp(op="+" | "-" | "~" | "!" as op, expr=operand):
+                found = self.typed(operand)
+                if found is None or op == "!":
+                    return None if found is None else (int(not found[0]), INT)
+                value = {"+": found[0], "-": -found[0], "~": ~found[0]}[op]
+                return computed(value, promote(found[1]))
+            case c_ast.TernaryOp(cond=condition, iftrue=then, iffalse=otherwise):
+                asked, one, other = self.typed(condition), self.typed(then), self.typed(otherwise)
+                if asked is None or one is None or other is None:
+                    return None
+                return stored((one if asked[0] else other)[0], common(one[1], other[1]))
+            case c_ast.BinaryOp(op=op, left=left, right=right):
+                one, other = self.typed(left), self.typed(right)
+                return None if one is None or other is None else combined(op, one, other)
         return None
+
+
+def combined(op: str, one: tuple[int, CType], other: tuple[int, CType]) -> tuple[int, CType] | None:
+    """The value and the type of two constants with an operator between them; None where C does not say."""
+    if op in ("&&", "||"):
+        return int((one[0] and other[0]) != 0 if op == "&&" else (one[0] or other[0]) != 0), INT
+    type_ = promote(one[1]) if op in ("<<", ">>") else common(one[1], other[1])
+    left = stored(one[0], type_)
+    right = other if op in ("<<", ">>") else stored(other[0], type_)
+    if left is None or right is None:
+        return None
+    if op in COMPARED:
+        return int(COMPARED[op](left[0], right[0])), INT
+    value = left[0] ^ right[0] if op == "^" else fold(op, left[0], right[0])
+    return None if value is None else computed(value, type_)
+
+
+def computed(value: int, type_: CType) -> tuple[int, CType] | None:
+    """What C computes in a type: unsigned numbers wrap, others have no meaning beyond it."""
+    found = stored(value, type_)
+    return found if found is not None and (found[0] == value or not type_.signed) else None
+
+
+def stored(value: int, type_: CType) -> tuple[int, CType] | None:
+    """A whole number as another type has it."""
+    if type_.kind != "int" or not type_.size_bytes:
+        return None
+    if type_.text == "_Bool":
+        return int(value != 0), type_
+    half = 1 << (8 * type_.size_bytes - 1)
+    return ((value + half) % (2 * half) - half if type_.signed else value % (2 * half)), type_
+
+
+def literal_type(text: str, value: int) -> CType:
+    """The type of an integer literal: the first that has its value, of those that its suffix and its base allow."""
+    suffix = text.lower()[len(text.lower().rstrip("ul")) :]
+    decimal = not text.startswith("0")
+    for type_ in (INT, UNSIGNED, LONG, UNSIGNED_LONG):
+        unsigned, wide = not type_.signed, type_.size_bytes == 8
+        allowed = ("l" not in suffix or wide) and (unsigned or "u" not in suffix)
+        if allowed and (not unsigned or "u" in suffix or not decimal) and stored(value, type_) == (value, type_):
+            return type_
+    return UNSIGNED_LONG
 
 
 def member_of(types: Types, node: c_ast.Node | None, name: str) -> Shape | None:

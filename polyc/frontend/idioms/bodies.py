@@ -101,7 +101,8 @@ class Bodies:
             types.add_all(parsed.tree)
             scope = scope_before(types, parsed.tree, parsed.function, [])
             body = self.read(Converter(parsed, places, scope, expanded=self.helpers.expanded), scope)
-            first, last = (places.span(at, at + 1).line for at in (item.start, item.end - 1))
+            opened = parsed.original(parsed.offset(parsed.function.body.coord))  # the chunk may begin in a header
+            first, last = (places.span(at, at + 1).line for at in (opened, item.end - 1))
             return replace(body, lines=(first, last))
         except (UserError, Unclear, RecursionError):
             return None

@@ -194,3 +194,20 @@ def test_old_definitions_behind_many_macros(tmp_path: Path) -> None:
     chunks = cut(pre.text, Places(user, pre))
     assert time.process_time() - start < 2
     assert [(one.function_name, one.is_function) for one in chunks.items] == [("g", False), ("f", True)]
+
+
+def test_an_assignment_as_a_condition_keeps_its_parentheses(tmp_path: Path) -> None:
+    """Without them, gcc asks for them."""
+    text = """void f(int n, int *restrict a, const int *restrict b)
+{
+    int t;
+#pragma scop
+    for (int i = 0; i < n; i++)
+        if ((t = b[i]))
+            a[i] = t;
+#pragma endscop
+}
+"""
+    source = found_in(text, tmp_path)
+    compiled = [compile_region(region, Options()) for region in source.regions]
+    assert "if ((t = b[i]))" in render_file(source, compiled)

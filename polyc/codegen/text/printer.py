@@ -142,6 +142,12 @@ def statement(node: c.Stmt, depth: int = 0) -> list[str]:
     return [line.text for line in lines_of(node, depth)]
 
 
+def tested(condition: c.Expr) -> str:
+    """A condition; an assignment with parentheses, without which C compilers take it for a slip."""
+    text = expression(condition)
+    return f"({text})" if isinstance(condition, c.Assign) else text
+
+
 def lines_of(node: c.Stmt, depth: int = 0) -> list[Line]:
     """The same lines, each with where it comes from."""
     pad = INDENT * depth
@@ -154,7 +160,7 @@ def lines_of(node: c.Stmt, depth: int = 0) -> list[Line]:
             inner = [line for item in body for line in lines_of(item, depth + 1)]
             return [Line(f"{pad}{{"), *inner, Line(f"{pad}}}")]
         case c.If(condition=condition, then=then, otherwise=otherwise, span=span):
-            head = Line(f"{pad}if ({expression(condition)})", span)
+            head = Line(f"{pad}if ({tested(condition)})", span)
             lines = _headed(head, then, depth, force=otherwise is not None)
             if otherwise is not None:
                 rest = _otherwise(otherwise, depth)
@@ -167,9 +173,9 @@ def lines_of(node: c.Stmt, depth: int = 0) -> list[Line]:
             return [*_pragmas(pragmas, node.worth), *_headed(Line(text, span, runs), body, depth)]
         case c.While(condition=condition, body=body, do_first=True, span=span):
             lines = _headed(Line(f"{pad}do", span), body, depth, force=True)
-            return [*lines[:-1], Line(f"{pad}}} while ({expression(condition)});", span)]
+            return [*lines[:-1], Line(f"{pad}}} while ({tested(condition)});", span)]
         case c.While(condition=condition, body=body, span=span):
-            return _headed(Line(f"{pad}while ({expression(condition)})", span), body, depth)
+            return _headed(Line(f"{pad}while ({tested(condition)})", span), body, depth)
         case c.Jump(kind=kind, span=span):
             return [Line(f"{pad}{kind};", span)]
         case c.Comment(text=text):

@@ -13,6 +13,7 @@ from polyc.frontend.c.symbols import Scope, Symbol
 from polyc.frontend.text.literals import as_written
 from polyc.frontend.text.places import Places
 from polyc.frontend.text.source import TOKEN
+from polyc.frontend.text.trees import walk
 from polyc.model import ctree as c
 from polyc.records import dataclass, field
 
@@ -127,7 +128,8 @@ class Expressions:
                 start = self.parsed.offset(node.coord)
                 inner, _, end = self.expr(node.init)
                 return c.Cast(self.type_text(node.type), inner, self.span(start, end)), start, end
-        start = self.parsed.offset(node.coord) if node.coord else 0
+        place = next((part.coord for part in walk(node) if part.coord), None)  # `.x = e` has none of its own
+        start = self.parsed.offset(place) if place else 0
         end = self.token_end(start)
         self.refuse("unsupported-expression", "this expression cannot stand in a region", self.span(start, end))
         return c.Literal("0"), start, end

@@ -102,19 +102,37 @@ def indices(expr: c.Expr) -> Iterator[c.Expr]:
 
 
 def constant(expr: c.Expr) -> int | None:
-    """The value of an integer constant expression."""
+    """The value of an integer constant expression; None also where a conversion changes it, or may."""
     match expr:
         case c.Literal(text=text):
             return literal_value(text)
-        case c.Unary(op="-", operand=inner):
+        case c.Unary(op="-" | "+" as op, operand=inner):
             value = constant(inner)
-            return None if value is None else -value
-        case c.Unary(op="+", operand=inner) | c.Cast(operand=inner):
-            return constant(inner)
+            return value if value is None or op == "+" else _unless_unsigned(expr, -value)
+        case c.Cast(type=text, operand=inner):
+            value = constant(inner)
+            return value if value is not None and _is_kept(value, text) else None
         case c.Binary(op=op, left=left, right=right):
             first, second = constant(left), constant(right)
-            return None if first is None or second is None else fold(op, first, second)
+            value = None if first is None or second is None else fold(op, first, second)
+            return None if value is None else _unless_unsigned(expr, value)
     return None
+
+
+def _unless_unsigned(expr: c.Expr, value: int) -> int | None:
+    """A value; None where it is less than 0, and computed of unsigned numbers, which wrap."""
+    literals = [part.text for part in c.walk(expr) if isinstance(part, c.Literal)] if value < 0 else []
+    return None if any("u" in text.lower() and text[0].isdigit() for text in literals) else value
+
+
+def _is_kept(value: int, type_: str) -> bool:
+    """Whether a type, of whatever size, has a value."""
+    words = set(type_.split())
+    if "bool" in type_.lower():
+        return value in (0, 1)
+    most = 1 << (31 if words <= {"signed", "unsigned", "int", "long"} else 7)
+    signed = words <= {"signed", "char", "short", "int", "long"}
+    return -most <= value < most and (signed or value >= 0)
 
 
 def induction(loop: c.For) -> Induction | None:

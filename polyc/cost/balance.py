@@ -13,37 +13,44 @@ from polyc.model.program import Program
 from polyc.model.tree import Member
 from polyc.nests.nest import values
 from polyc.nests.samples import middle_tile
-from polyc.poly import box_volume, free_volume, greatest_of, least_of, set_name, sets
+from polyc.poly import box_volume, free_volume, greatest_of, least_of, names, set_name, sets
 
 RATIO = 1.5
 """Between a long and a short iteration, from which on threads get iterations as they come."""
 
 
 def saved_seconds(
-    program: Program, machine: Cpu, at: isl.Set, above: tuple[Member, ...], member: Member
+    program: Program,
+    machine: Cpu,
+    at: isl.Set,
+    above: tuple[Member, ...],
+    member: Member,
+    added: isl.UnionMap | None = None,
 ) -> float | None:
     """What running the loop on all cores saves, if its data are in a cache; None where that is not known.
 
-    at: the sample sizes; above: the loops around it
+    at: the sample sizes; above: the loops around it; added: the relations of the extension nodes around it
     """
     count = 0.0
     for piece in sets(member.schedule.domain()):
         statement = program.statements[set_name(piece)]
-        instances = _in_the_middle(statement.domain.intersect(piece).intersect_params(at), above)
+        instances = _in_the_middle(statement.domain.intersect(piece).intersect_params(at), above, added)
         if instances is None:
             return None
         count += free_volume(instances) * operations(statement)
     return count / (Rates().operations * machine.clock_ghz * 1e9) * (1 - 1 / machine.cores)
 
 
-def is_uneven(program: Program, at: isl.Set, above: tuple[Member, ...], member: Member) -> bool:
+def is_uneven(
+    program: Program, at: isl.Set, above: tuple[Member, ...], member: Member, added: isl.UnionMap | None = None
+) -> bool:
     """Whether late iterations have more to do than early ones, or less, as in a triangle."""
     found: list[isl.Map] = []
     for piece in sets(member.schedule.domain()):
         domain = program.statements[set_name(piece)].domain
         if domain.is_box():
             continue
-        instances = _in_the_middle(domain.intersect(piece).intersect_params(at), above)
+        instances = _in_the_middle(domain.intersect(piece).intersect_params(at), above, added)
         if instances is not None and not instances.is_empty():
             found.append(isl.Map.from_union_map(values((member,), isl.UnionSet.from_set(instances))))
     if not found:
@@ -58,13 +65,22 @@ def is_uneven(program: Program, at: isl.Set, above: tuple[Member, ...], member: 
     return max(early, late) > RATIO * min(early, late)
 
 
-def _in_the_middle(instances: isl.Set, above: tuple[Member, ...]) -> isl.Set | None:
-    """Those of one iteration of the loops around; None where these have no bounds."""
+def _in_the_middle(instances: isl.Set, above: tuple[Member, ...], added: isl.UnionMap | None = None) -> isl.Set | None:
+    """Those of one iteration of the loops around; None where these have no bounds.
+
+    math: a statement that an extension node adds runs in the tiles that the node's relation says: the loops above that
+          node have no value for it
+    """
     if not above or instances.is_empty():
         return instances
-    around = isl.Map.from_union_map(values(above, isl.UnionSet.from_set(instances)))
-    middle = middle_tile(around.range())
-    return None if middle is None else around.intersect_range(middle).domain()
+    ran = isl.UnionSet.from_set(instances)
+    around = values(tuple(m for m in above if set_name(instances) in names(m.schedule.domain())), ran)
+    tiles = None if added is None else added.reverse().intersect_domain(ran)
+    if tiles is not None and not tiles.is_empty():
+        around = tiles.flat_range_product(around)
+    found = isl.Map.from_union_map(around)
+    middle = middle_tile(found.range())
+    return None if middle is None else found.intersect_range(middle).domain()
 
 
 def _volume(value: isl.Map, wanted: int, towards: int) -> float:

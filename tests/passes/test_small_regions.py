@@ -286,3 +286,32 @@ void f(int n, int m, int a, int b, const float x[m], const float y[restrict n + 
     found = compiled(text, tmp_path)
     assert found.verified
     assert "omp parallel" not in found.text
+
+
+ADDED = """
+void f(double r[1000][3], const double A[1000][3][3])
+{
+#pragma scop
+    for (int i = 1; i < 1000; i++) {
+        double v[3];
+        for (int a = 0; a < 3; a++)
+            for (int k = 0; k < 3; k++)
+                r[i][a] -= A[i][a][k] * r[i - 1][k];
+        for (int a = 0; a < 3; a++) {
+            v[a] = 0;
+            for (int k = 0; k < 3; k++)
+                v[a] += A[i][k][a] * r[i][k];
+        }
+        for (int a = 0; a < 3; a++)
+            r[i][a] = v[a];
+    }
+#pragma endscop
+}
+"""
+
+
+def test_a_producer_in_the_tiles_of_its_reader_is_asked_about_too(tmp_path: Path) -> None:
+    """Nine additions in each of 999 steps: the loops around an extension node have no value for what it adds."""
+    found = compiled(ADDED, tmp_path)
+    assert "fused" in {remark.code for remark in found.program.remarks}
+    assert "omp parallel" not in found.text

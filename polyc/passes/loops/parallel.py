@@ -43,7 +43,7 @@ from polyc.nests.strides import (
 )
 from polyc.nests.wishes import sequential, stays_sequential, without_parallel
 from polyc.passes.loops.small_regions import with_tiles, worth_of
-from polyc.poly import budget, names, sets, share
+from polyc.poly import OverBudget, budget, names, sets, share
 
 STAGE = "parallel"
 FEW = 4
@@ -79,7 +79,7 @@ def mark_loops(program: Program) -> Program:
                 shares = _Shares(program)
                 child = shares.below(child, ())
                 program = shares.program
-        except isl.Error:
+        except OverBudget:
             pass  # equal parts are right as well
     tree = Domain(program.tree.domain, _vector(child, program))
     return _told_of_errno(replace(program, tree=tree))
@@ -144,29 +144,35 @@ class _Shares:
         """The sample sizes: most loops ask for none."""
         return sample_parameters(self.program)
 
-    def below(self, node: Node, above: tuple[Member, ...]) -> Node:
+    def below(self, node: Node, above: tuple[Member, ...], added: isl.UnionMap | None = None) -> Node:
+        """`above`: the loops around the node; `added`: the relations of the extension nodes around it."""
         match node:
             case Leaf():
                 return node
             case Sequence(children=steps):
-                return Sequence(tuple(replace(s, child=self.below(s.child, above)) for s in steps))
+                return Sequence(tuple(replace(s, child=self.below(s.child, above, added)) for s in steps))
+            case Extension(relation=relation):
+                inside = relation if added is None else added.union(relation)
+                return replace(node, child=self.below(node.child, above, inside))
             case Band(members=members):
                 for position, member in enumerate(members):
                     if member.parallel:
-                        changed = self.shared(member, above + members[:position], node.child)
+                        changed = self.shared(member, above + members[:position], node.child, added)
                         inner = members[position + 1 :]
                         if changed.parallel and not changed.uneven:
                             inner = self.collapsed(changed, inner, node.child)
                         together = [changed, *(m for m in inner if m.parallel)]
                         first, *_ = with_tiles(self.program, self.at, together)
                         return replace(node, members=(*members[:position], first, *inner))
-                return replace(node, child=self.below(node.child, above + members))
+                return replace(node, child=self.below(node.child, above + members, added))
             case _:
-                return replace(node, child=self.below(node.child, above))
+                return replace(node, child=self.below(node.child, above, added))
 
-    def shared(self, member: Member, above: tuple[Member, ...], below: Node) -> Member:
+    def shared(
+        self, member: Member, above: tuple[Member, ...], below: Node, added: isl.UnionMap | None = None
+    ) -> Member:
         always = self.program.options.threads == "always"
-        if above and not always and not self.is_worth_it(member, above):
+        if above and not always and not self.is_worth_it(member, above, added):
             return replace(member, parallel=False)
         worth = (
             None
@@ -182,7 +188,7 @@ class _Shares:
         domains = (self.program.statements[name].domain for name in names(member.schedule.domain()))
         if member.reductions or all(domain.is_box() for domain in domains):
             return member
-        if not is_uneven(self.program, self.at, above, member):
+        if not is_uneven(self.program, self.at, above, member, added):
             return member
         return replace(member, uneven=True)
 
@@ -235,8 +241,8 @@ class _Shares:
         self.program = self.program.remark("small-region", STAGE, message, statements, **data)
         return replace(member, parallel=False)
 
-    def is_worth_it(self, member: Member, above: tuple[Member, ...]) -> bool:
-        saved = saved_seconds(self.program, self.machine, self.at, above, member)
+    def is_worth_it(self, member: Member, above: tuple[Member, ...], added: isl.UnionMap | None) -> bool:
+        saved = saved_seconds(self.program, self.machine, self.at, above, member, added)
         cost = self.machine.parallel_region_us * 1e-6
         if saved is None or saved >= cost:
             return True

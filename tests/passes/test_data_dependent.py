@@ -101,6 +101,39 @@ def test_left_alone(name: str, tmp_path: Path) -> None:
     assert check(region, result, sizes=SIZES) == []
 
 
+VOTES = """
+static int wrong[6];
+
+void f(int n, const unsigned char leaf[n][60], int out[6])
+{
+#pragma scop
+    for (int i = 0; i < n; i++) {
+        int votes[6] = { 0 };
+        for (int t = 0; t < 60; t++)
+            votes[leaf[i][t] % 6]++;
+        int best = 0;
+        for (int c = 1; c < 6; c++)
+            if (votes[c] > votes[best])
+                best = c;
+        wrong[best]++;
+    }
+    for (int c = 0; c < 6; c++)
+        out[c] = wrong[c];
+#pragma endscop
+}
+"""
+
+
+def test_cells_of_an_iteration_alone_are_in_no_clause(tmp_path: Path) -> None:
+    """Each iteration has its own `votes`, under another name: threads combine `wrong`."""
+    region = region_of(VOTES, tmp_path)
+    result = compile_region(region, Options(threads="always"))
+    assert result.verified
+    clauses = [line.split("for")[1] for line in result.text.splitlines() if "omp parallel for" in line]
+    assert clauses == [" reduction(+: wrong[:6])", ""]
+    assert check(region, result, sizes=SIZES) == []
+
+
 def test_within_a_cell_is_a_race() -> None:
     """Rows of one cell on two threads."""
     program = after(region_in(FOLDER / "cells" / "rows.c"), "parallel")

@@ -44,7 +44,7 @@ def mark_reductions(program: Program, races: Races) -> Program:
         placed = place_private_arrays(candidate)
         if races(placed):
             continue
-        if _own(placed, marked) & {array for m in marked.members for _, array in m.reductions}:
+        if own_arrays(placed, marked) & {array for m in marked.members for _, array in m.reductions}:
             continue  # each iteration has its own, which no other one adds to: `parallel` has said what it runs at once
         loop = next(m for m in marked.members if m.reductions)
         names = ", ".join(f"{op}: {array}" for op, array in loop.reductions)
@@ -91,7 +91,7 @@ def _marked(program: Program, band: Band) -> Band | None:
     return replace(band, members=(*band.members[:position], changed, *band.members[position + 1 :]))
 
 
-def _own(placed: Program, marked: Band) -> set[str]:
+def own_arrays(placed: Program, marked: Band) -> set[str]:
     """The arrays of which each iteration of a band's loops has its own, where private arrays have their places."""
     bands = [n for n in walk(placed.tree.child) if isinstance(n, Band) and n.members == marked.members]
     marks = [n for band in bands for n in walk(band.child) if isinstance(n, Mark) and n.kind == "allocate"]

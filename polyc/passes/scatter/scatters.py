@@ -14,7 +14,8 @@ from polyc.model.tree import Band, Domain, Extension, Mark, Node, Role, Sequence
 from polyc.nests.nest import has_parallel
 from polyc.nests.samples import sample_parameters
 from polyc.nests.wishes import sequential
-from polyc.passes.loops.reductions import Races, carried_beside, without_not_parallel
+from polyc.passes.buffers.privatize import place_private_arrays
+from polyc.passes.loops.reductions import Races, carried_beside, own_arrays, swapped, without_not_parallel
 from polyc.passes.loops.small_regions import started
 from polyc.passes.scatter.owners import with_owners
 from polyc.poly import box_volume, constant_of, names
@@ -76,10 +77,14 @@ class _Marker:
     def marked(self, band: Band, inside: bool) -> Band:
         """The band with its first loop parallel, where that is right and pays."""
         below = names(band.members[0].schedule.domain())
-        pairs = sorted({self.scatters[name] for name in below if name in self.scatters})
-        if not pairs or set(below) & sequential(self.program):
+        found = {self.scatters[name] for name in below if name in self.scatters}
+        if not found or set(below) & sequential(self.program):
             return band
         first = band.members[0]
+        own = self.own(band)
+        pairs = sorted((op, array) for op, array in found if array not in own)
+        if not pairs:
+            return band
         private, why = self.copies(below, pairs)
         if private:
             changed = replace(first, parallel=True, reductions=tuple(pairs))
@@ -111,6 +116,14 @@ class _Marker:
             "scatter", STAGE, f"loop {first.name} runs in parallel: of {told} {how}", tuple(below)
         )
         return done
+
+    def own(self, band: Band) -> set[str]:
+        """The arrays of which each iteration of the first loop has its own: threads have nothing to combine."""
+        first, *others = band.members
+        shared = replace(band, members=(replace(first, parallel=True), *others))
+        child = swapped(self.program.tree.child, band, shared)
+        tree = Domain(self.program.tree.domain, child)
+        return own_arrays(place_private_arrays(replace(self.program, tree=tree)), shared)
 
     def owned(self, band: Band, pairs: list[tuple[str, str]]) -> Band | None:
         """The loop run by the owners of cells; None where that is not right, or they have nothing to gain."""

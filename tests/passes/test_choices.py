@@ -70,6 +70,8 @@ CHOICES = {
     ("unsigned char", "(unsigned char)(a[i] < 0 ? 0 : a[i] > 255 ? 255 : a[i])"): True,
     ("unsigned char", "a[i] < 0 ? 0 : a[i] > 255 ? 255 : a[i]"): True,
     ("short", "(short)(a[i] + 3 < 9 ? a[i] + 3 : 9)"): True,
+    ("unsigned char", "a[i] > 9 ? 255 : 0"): False,
+    ("signed char", "(signed char)(a[i] > 9 ? 1 : a[i] < -9 ? -1 : 0)"): False,
     ("unsigned char", "(unsigned char)(u[i] > 255 ? 255 : u[i])"): False,
     ("int", "a[i] < 0 ? 0 : a[i]"): False,
     ("float", "a[i] < 0 ? 0 : a[i]"): False,

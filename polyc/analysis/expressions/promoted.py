@@ -53,3 +53,13 @@ def is_int(expr: c.Expr, arrays: Mapping[str, Array], loops: Mapping[str, CType]
         return False
 
     return found(expr)
+
+
+def is_of_constants(choice: c.Ternary) -> bool:
+    """Whether a choice is among constants alone, as `v > t ? 255 : 0`: no minimum, whatever it compares."""
+    return all(
+        is_of_constants(one)
+        if isinstance(one, c.Ternary)
+        else not any(isinstance(node, c.Name | c.ArrayRef | c.Call) for node in c.walk(one))
+        for one in (choice.then, choice.otherwise)
+    )

@@ -8,7 +8,7 @@ from functools import lru_cache
 import islpy as isl
 
 from polyc.analysis.expand import in_places, shift
-from polyc.analysis.expressions.promoted import EXTREMA, NARROW, WHOLE, is_int
+from polyc.analysis.expressions.promoted import EXTREMA, NARROW, WHOLE, is_int, is_of_constants
 from polyc.analysis.expressions.selects import as_selects
 from polyc.codegen.loops.exprs import ExprPrinter, condition, expression
 from polyc.codegen.loops.iterations import Visit, iterations_of, tiles_of
@@ -108,17 +108,18 @@ class InstancePrinter:
         own = self.program.scop.own_functions
         types = dict(zip(statement.loops, statement.loop_types, strict=True))
 
+        def is_whole(choice: c.Ternary) -> bool:
+            return is_int(choice, arrays, types) and not is_of_constants(choice)
+
         def change(node: c.Node) -> c.Node | None:
             match node:
                 case c.Call(function=name, arguments=(_, _) as both) if name in EXTREMA and name not in own:
                     return replace(node, function=EXTREMA[name], arguments=tuple(c.rewrite(a, change) for a in both))
-                case c.Cast(type=text, operand=c.Ternary() as choice) if text in NARROW and is_int(
-                    choice, arrays, types
-                ):
+                case c.Cast(type=text, operand=c.Ternary() as choice) if text in NARROW and is_whole(choice):
                     return replace(node, operand=c.Call(WHOLE, (c.rewrite(choice, change),)))
                 case c.Assign(op="=", target=c.ArrayRef(array=array), value=c.Ternary() as choice):
                     element = arrays[array].element
-                    if element.kind == "int" and 0 < element.size_bytes < 4 and is_int(choice, arrays, types):
+                    if element.kind == "int" and 0 < element.size_bytes < 4 and is_whole(choice):
                         return replace(node, value=c.Call(WHOLE, (c.rewrite(choice, change),)))
             return None
 

@@ -134,6 +134,19 @@ def test_a_loop_that_compilers_make_vectors_of_stays_one(tmp_path: Path) -> None
     assert check(region, found, sizes=(1, 2, 9, 40)) == []
 
 
+def test_so_does_the_loop_of_one_step_and_one_beside_others(tmp_path: Path) -> None:
+    steps = LATTICE.replace("for (int t = n - 1; t >= 0; t--)", "")
+    alone = steps.replace("i <= t", "i < n")
+    beside = steps.replace("i <= t", "i < n").replace(
+        "#pragma endscop", "for (int i = 0; i < n; i++) s[i] /= 3;\n#pragma endscop"
+    )
+    for text in (alone, beside):
+        region, found = compiled(text, tmp_path)
+        assert found.verified
+        assert [r.statements for r in found.program.remarks if r.code == "rejoined"] == [("S0", "S1", "S2")]
+        assert check(region, found, sizes=(1, 2, 9, 40)) == []
+
+
 def test_a_sum_beside_vectors_stays_apart(tmp_path: Path) -> None:
     text = LATTICE.replace("v[i] = hold > k - s[i] ? hold : k - s[i];", "v[i + 1] = v[i] + hold;")
     _, found = compiled(text, tmp_path)

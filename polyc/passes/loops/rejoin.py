@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from functools import reduce
+from itertools import groupby
 
 import islpy as isl
 
 from polyc.model.program import Program
-from polyc.model.tree import Band, Domain, Extension, Mark, Member, Node, Role, Sequence, walk
+from polyc.model.tree import Band, Domain, Extension, Filter, Mark, Member, Node, Role, Sequence, walk
 from polyc.nests.nest import Outer, chain, innermost_loops
 from polyc.passes.loops.siblings import Siblings
 from polyc.poly import among, names
@@ -53,46 +54,62 @@ class _Rejoiner:
             case Band() if _in_registers(node):
                 return node
             case Sequence():
+                if not above and (whole := self.wholes(node, above)) is not node:
+                    return self.at(whole, above)
                 nests = self.siblings.nests(node, above)
                 self.tell(node, nests)
                 return Sequence(tuple(replace(s, child=self.at(s.child, above)) for s in nests.children))
             case Band(members=members, child=child):
-                whole = self.whole(child, (*above, *members))
-                if whole is not None:
-                    return replace(node, child=whole)
-                steps = self.siblings.loops(child, (*above, *members))
-                self.tell(child, steps)
+                wholes = self.wholes(child, (*above, *members))
+                steps = self.siblings.loops(wholes, (*above, *members))
+                self.tell(wholes, steps)
                 return replace(node, child=self.at(steps, (*above, *members)))
             case Extension() | Mark():
                 return replace(node, child=self.at(node.child, above))
             case _:
                 return node
 
-    def whole(self, node: Node, above: tuple[Member, ...]) -> Node | None:
+    def wholes(self, node: Node, above: tuple[Member, ...]) -> Node:
+        """The steps with those that stand beside each other and were one innermost loop as that loop; the node itself
+        where there are none."""
+        if not isinstance(node, Sequence):
+            return node
+        done: list[Filter] = []
+        for _, group in groupby(node.children, self.source):
+            steps = list(group)
+            whole = self.whole(steps, above) if len(steps) > 1 else None
+            done += steps if whole is None else [whole]
+        if len(done) == len(node.children):
+            return node
+        return done[0].child if len(done) == 1 else Sequence(tuple(done))
+
+    def source(self, step: Filter) -> int:
+        """A number for the innermost loop of the source in which all statements of a step are; another for each step
+        with others."""
+        found = {id((self.siblings.sources or {}).get(name)) for name in names(step.filter)}
+        return found.pop() if len(found) == 1 else id(step)
+
+    def whole(self, steps: list[Filter], above: tuple[Member, ...]) -> Filter | None:
         """The innermost loop of the source of which some steps are the parts, where no value goes from one iteration of
         it to another, and yet one of the parts can run in vectors alone."""
-        if not isinstance(node, Sequence) or self.siblings.sources is None:
-            return None
-        ran = reduce(isl.UnionSet.union, (step.filter for step in node.children))
+        ran = reduce(isl.UnionSet.union, (step.filter for step in steps))
         statements = names(ran)
-        source, *others = {
-            id(found): found for name in statements for found in [self.siblings.sources.get(name)]
-        }.values()
-        if source is None or others or not all(_is_plain(step.child) for step in node.children):
+        source = (self.siblings.sources or {}).get(statements[0])
+        if source is None or not all(_is_plain(step.child) for step in steps):
             return None
-        free = {m.coincident for step in node.children for m in chain(step.child)}
+        free = {m.coincident for step in steps for m in chain(step.child)}
         member, program = source.members[-1], self.siblings.program
         written = isl.UnionMap.from_union_pw_aff(member.schedule).intersect_domain(program.scop.domain)
         if free != {True, False} or not written.domain().is_equal(ran):
             return None
-        now = (isl.UnionMap.from_union_pw_aff(m.schedule) for step in node.children for m in chain(step.child))
+        now = (isl.UnionMap.from_union_pw_aff(m.schedule) for step in steps for m in chain(step.child))
         if not reduce(isl.UnionMap.union, now).intersect_domain(ran).is_equal(written):
             return None
         flow = Outer(above).same_iteration(among(program.dependences.flow, ran))
         if not flow.is_subset(Outer((member,)).same_iteration(flow)):
             return None
         self.joined.append(tuple(statements))
-        return Band((replace(member, coincident=False),), False, source.child)
+        return Filter(ran, Band((replace(member, coincident=False),), False, source.child))
 
     def tell(self, before: Node, after: Node) -> None:
         """Keep the statements of each step that several were joined to."""

@@ -101,6 +101,7 @@ def test_an_element_behind_a_pointer(scop: Modeller, relations: Relations) -> No
         ("int sq(float x) { return x * x; }", "sq(a[j])", "(int)(a[j] * a[j])"),
         ("float sq(float x) { return x * x; }", "sq(a[j] - b[j])", "sq(a[j] - b[j])"),
         ("float sq(float x) { return x * x; }", "sq(k[j]++)", "sq(k[j]++)"),
+        ("float sq(float x) { return x * x; }", "sq(a[j] - 1)", "(a[j] - 1) * (a[j] - 1)"),
         ("float half(float x) { return 0.5f * x; }", "half(a[j] - b[j])", "0.5f * (a[j] - b[j])"),
         ("float half(float x) { return 0.5 * x; }", "half(a[j])", "(float)(0.5 * a[j])"),
         ("float one(float x) { return 1; }", "one(a[j])", "(float)1"),

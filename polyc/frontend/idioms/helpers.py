@@ -399,14 +399,20 @@ def size(expr: c.Expr) -> int:
 
 
 def is_small(expr: c.Expr) -> bool:
-    """Whether evaluating an argument several times is as good as once: one element, or a short expression without."""
+    """Whether evaluating an argument several times is as good as once: one element, or one and a number, or a short
+    expression without."""
     nodes = list(c.walk(expr))
     if any(isinstance(node, c.Call | c.Comma | c.SizeOf) for node in nodes):
         return False
     if not any(isinstance(n, c.Subscript | c.Member) or (isinstance(n, c.Unary) and n.op == "*") for n in nodes):
         return len(nodes) <= SMALL
-    while isinstance(expr, c.Cast | c.Unary):
-        expr = expr.operand
+    while isinstance(expr, c.Cast | c.Unary | c.Binary):
+        if not isinstance(expr, c.Binary):
+            expr = expr.operand
+        elif isinstance(expr.right, c.Literal):
+            expr = expr.left
+        else:
+            break
     return links(expr) is not None
 
 

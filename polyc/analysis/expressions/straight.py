@@ -93,24 +93,26 @@ def is_repeatable(expr: c.Expr) -> bool:
     return all(isinstance(n, _PLAIN) or (isinstance(n, c.Unary) and n.op in "+-~") for n in c.walk(expr))
 
 
-def unconditional(expr: c.Node) -> Iterator[c.ArrayRef]:
-    """The references that an expression, or a statement, evaluates whatever the data are, but for those in the
+def unconditional(expr: c.Node, inside: bool = False) -> Iterator[c.ArrayRef]:
+    """The references that an expression, or a statement, evaluates whatever the data are; `inside`: also those in the
     subscripts of others."""
     match expr:
-        case c.ArrayRef():
+        case c.ArrayRef(subscripts=subscripts):
             yield expr
+            for subscript in subscripts if inside else ():
+                yield from unconditional(subscript, inside)
         case c.If(condition=first) | c.Ternary(condition=first) | c.Binary(op="&&" | "||", left=first):
-            yield from unconditional(first)
+            yield from unconditional(first, inside)
         case c.For() | c.While():
             return  # it may have no iteration
         case c.Block(body=items):
             for item in items:
-                yield from unconditional(item)
+                yield from unconditional(item, inside)
                 if any(isinstance(node, c.Jump) for node in c.walk(item)):
                     return
         case _:
             for child in c.children(expr):
-                yield from unconditional(child)
+                yield from unconditional(child, inside)
 
 
 __all__ = ["Scalars", "changes_nothing", "is_plain", "is_repeatable", "unconditional"]

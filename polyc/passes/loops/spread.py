@@ -420,7 +420,7 @@ class _Spreader:
         """Whether what data decide on loads an element that stays where it is while a loop goes on: C compilers make no
         vectors of that loop then, since there may be no such element where the condition does not hold."""
         for statement, position in self.along(member):
-            certain = {node.ref for node in unconditional(statement.body)}
+            certain = {node.ref for node in unconditional(statement.body, inside=True)}
             sure = [a for a in statement.accesses if a.ref in certain]
             for access in statement.accesses:
                 if access.ref in certain or access.kind is not AccessKind.READ or position is None:

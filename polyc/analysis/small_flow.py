@@ -83,6 +83,9 @@ def check_at_small_sizes(scop: Scop, found: Dependences) -> None:
 def sizes_near(scop: Scop, size: int) -> isl.Set | None:
     """`[n, m] -> { : n = size and m = size - 1 }`; sizes that the region may have, or None."""
     space = scop.known.get_space().align_params(scop.domain.get_space().params())
+    for statement in scop.statements.values():  # a value in a subscript alone is a parameter, too
+        for access in statement.accesses:
+            space = space.align_params(access.relation.get_space().params())
     chosen = isl.Set.universe(space)
     for position in range(space.dim(isl.dim_type.param)):
         chosen = chosen.fix_val(isl.dim_type.param, position, isl.Val.int_from_si(space.get_ctx(), size - position % 2))

@@ -48,12 +48,22 @@ void f(int n) {
 }
 """
 
+CHOSEN = """
+double a[99], b[99][32];
+void f(int n, const int *seen) {
+#pragma scop
+  for (int i = 0; i < n; i++)
+    a[i] = b[i][seen[0] & 31];
+#pragma endscop
+}
+"""
+
 
 def scop_of(text: str, folder: Path) -> Scop:
     return region_of(text, folder).scop
 
 
-@pytest.mark.parametrize("text", [LAST_OF_THREE, UPDATES])
+@pytest.mark.parametrize("text", [LAST_OF_THREE, UPDATES, CHOSEN])
 def test_isl_agrees(text: str, tmp_path: Path) -> None:
     compute_dependences(scop_of(text, tmp_path))
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import polyc
 from polyc.cli.run import no_gain
 from polyc.frontend import read
 from polyc.model.program import InputOptions, Options
@@ -53,3 +54,44 @@ def test_loops_that_end_where_two_values_meet(tmp_path: Path) -> None:
     file.write_text(file.read_text().replace("!=", "<"))
     (region,) = read(str(file), InputOptions(detect=True)).regions
     assert no_gain(compile_region(region, Options())) is None
+
+
+REFLECTED = """#include <math.h>
+static void reflect(double *a, double *tau, int m, int n)
+{
+    for (int k = 0; k < n; k++) {
+        double v = a[k * n + k];
+        if (v == 0) { tau[k] = 0; continue; }
+        for (int j = k + 1; j < n; j++) {
+            double s = a[k * n + j];
+            for (int i = k + 1; i < m; i++)
+                s += a[i * n + k] * a[i * n + j];
+            for (int i = k + 1; i < m; i++)
+                a[i * n + j] -= s * a[i * n + k];
+        }
+    }
+}
+double f(double *a, double *b, double *tau, int m, int n)
+{
+    double sum = 0;
+    for (int round = 0; round < 5; round++) {
+        for (int i = 0; i < m; i++)
+            b[i] = i % 11 - 5;
+        reflect(a, tau, m, n);
+        for (int i = 0; i < n; i++)
+            sum += tau[i] * b[i];
+    }
+    return sum;
+}
+"""
+
+
+def test_what_is_a_region_in_a_function_is_no_text_in_its_caller(tmp_path: Path) -> None:
+    """The body of `k` is one statement in the place of the call: a branch around loops that data decide on."""
+    file = tmp_path / "t.c"
+    file.write_text(REFLECTED)
+    found = polyc.compile(file, detect=True)
+    _, caller = found.text.split("double f(")
+    assert "s_of[j - jt] += " in found.text
+    assert caller.count("reflect(a, tau, m, n);") == 1
+    assert "* n + k]" not in caller

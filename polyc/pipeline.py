@@ -148,7 +148,7 @@ def gpu_steps() -> list[Step]:
     """What follows for `cuda` and `opencl`, which differ only in what is printed."""
     return [
         # Sums of products: a small tile of the result in each thread's registers.
-        Step("registers", tile_contractions, ("block", "fuse", "tile_sizes")),
+        Step("registers", tile_contractions, ("block", "fuse", "tile_sizes", "without")),
         # Short rows without shared data; before buffers have a depth, since tile loops go.
         Step("coalesce", coalesce_loops, when=chooses_tiles),
         # What adds into one cell, of floats only with --reassociate; a block for each row has no tile loops either.

@@ -34,6 +34,8 @@ def saved_seconds(
     count = 0.0
     for piece in sets(member.schedule.domain()):
         statement = program.statements[set_name(piece)]
+        if statement.name in program.copies:  # of a panel that all threads wait for
+            return None
         instances = _in_the_middle(statement.domain.intersect(piece).intersect_params(at), above, added)
         if instances is None:
             return None
@@ -66,7 +68,7 @@ def is_uneven(
 
 
 def _in_the_middle(instances: isl.Set, above: tuple[Member, ...], added: isl.UnionMap | None = None) -> isl.Set | None:
-    """Those of one iteration of the loops around; None where these have no bounds.
+    """Those of one iteration of the loops around; None where these have no bounds, or none run in the middle.
 
     math: a statement that an extension node adds runs in the tiles that the node's relation says: the loops above that
           node have no value for it
@@ -80,7 +82,8 @@ def _in_the_middle(instances: isl.Set, above: tuple[Member, ...], added: isl.Uni
         around = tiles.flat_range_product(around)
     found = isl.Map.from_union_map(around)
     middle = middle_tile(found.range())
-    return None if middle is None else found.intersect_range(middle).domain()
+    here = None if middle is None else found.intersect_range(middle).domain()
+    return None if here is None or here.is_empty() else here  # what runs at borders only is as large as what does not
 
 
 def _volume(value: isl.Map, wanted: int, towards: int) -> float:

@@ -303,7 +303,10 @@ def _spans(member: Member, below: Node, program: Program) -> bool:
         return False
     if repeats(member, program):
         return False
-    return all(_is_even(s, position, program) for s, position in statements_below(member, program))
+    statements = statements_below(member, program)
+    # The elements of a scalar that was spread over an outer loop are those of each iteration of this one.
+    spread = {name for b in program.buffers.values() if b.storage == "spread" for name, _ in b.accesses}
+    return all(s.name not in spread and _is_even(s, position, program) for s, position in statements)
 
 
 def _is_even(statement: Statement, position: int, program: Program) -> bool:

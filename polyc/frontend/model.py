@@ -19,7 +19,7 @@ from polyc.frontend.build import Placed, build_tree, drafts, finish, place
 from polyc.frontend.c.callers import Callers
 from polyc.frontend.c.checks import Checker
 from polyc.frontend.c.convert import Converter
-from polyc.frontend.c.ctype import Types, stored
+from polyc.frontend.c.ctype import Types, kept
 from polyc.frontend.c.effects import Effects
 from polyc.frontend.c.liveness import (
     Path,
@@ -231,8 +231,7 @@ class Modeller:
         def constant_before(symbol: Symbol) -> int | None:
             value = given_before(symbol.c_name, before, self.parsed.function)
             found = types.constant(value) if value is not None and symbol.c_name not in taken else None
-            kept = stored(found, symbol.shape.element) if found is not None else None
-            return None if kept is None else kept[0]
+            return kept(found, symbol.shape.element)
 
         written_by_user, flips = with_flips(written_by_user, scope, self.is_own, constant_before)
         written_by_user, steps = with_known_steps(written_by_user, scope, constant_before)

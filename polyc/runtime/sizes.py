@@ -7,7 +7,7 @@ from itertools import islice, product
 
 import islpy as isl
 
-from polyc.analysis.expressions.constants import fold, literal_value
+from polyc.analysis.expressions.constants import evaluated, literal_value
 from polyc.analysis.extents import elements, on_parameters
 from polyc.model import ctree as c
 from polyc.model.scop import CType, Scop
@@ -18,14 +18,6 @@ PARAM, SET = isl.dim_type.param, isl.dim_type.set
 SCAN = 24
 MOST_TRIED = 400
 """Values of sizes that are tried until those that are made of them fit."""
-_COMPARED = {
-    "<": int.__lt__,
-    "<=": int.__le__,
-    ">": int.__gt__,
-    ">=": int.__ge__,
-    "==": int.__eq__,
-    "!=": int.__ne__,
-}
 
 
 class NoSize(Exception):
@@ -71,11 +63,7 @@ class Made:
                 return None if asked is None else self.value(then if asked else otherwise, values)
             case c.Binary(op=op, left=left, right=right):
                 one, other = self.value(left, values), self.value(right, values)
-                if one is None or other is None:
-                    return None
-                if op in _COMPARED:
-                    return int(_COMPARED[op](one, other))
-                return one ^ other if op == "^" else fold(op, one, other)
+                return None if one is None or other is None else evaluated(op, one, other)
         return None
 
     def near(self, allowed: isl.Set, values: dict[str, int]) -> dict[str, int] | None:

@@ -126,14 +126,15 @@ def parsed(chunks: Chunks, number: int, fills: Fills) -> list[c_ast.Node]:
     if chunks.items[number].is_function:
         text = text[: text.index("{")] + ";"
     before = [clean(short(chunks.text_of(k))) for k in needed_declarations(chunks, number)]
+    lines = ["typedef int __builtin_va_list;", *before, "int polyc_t_mark;", clean(text)]
     try:
-        tree = CParser().parse("\n".join(["typedef int __builtin_va_list;", *before, clean(text)]), "")
+        tree = CParser().parse("\n".join(lines), "")
     except Exception:  # what pycparser does not know
         return []
     for one in tree.ext:
         fills.types.add_all(one)
-    known = len(CParser().parse("\n".join(["typedef int __builtin_va_list;", *before]), "").ext)
-    return list(tree.ext[known:])
+    mark = next(k for k, one in enumerate(tree.ext) if getattr(one, "name", "") == "polyc_t_mark")
+    return list(tree.ext[mark + 1 :])
 
 
 def declared(chunks: Chunks, number: int, fills: Fills) -> c_ast.Decl | None:

@@ -2,6 +2,15 @@
 
 from __future__ import annotations
 
+COMPARED = {
+    "<": int.__lt__,
+    "<=": int.__le__,
+    ">": int.__gt__,
+    ">=": int.__ge__,
+    "==": int.__eq__,
+    "!=": int.__ne__,
+}
+
 
 def literal_value(text: str) -> int | None:
     """The value of an integer or character literal, None for floats and strings."""
@@ -31,3 +40,10 @@ def fold(op: str, left: int, right: int) -> int | None:
         return None if not 0 <= right < 64 else left << right if op == "<<" else left >> right
     known = {"+": left + right, "-": left - right, "*": left * right, "&": left & right, "|": left | right}
     return known.get(op)
+
+
+def evaluated(op: str, left: int, right: int) -> int | None:
+    """The same, with comparisons, which are 0 or 1, and the exclusive or."""
+    if op in COMPARED:
+        return int(COMPARED[op](left, right))
+    return left ^ right if op == "^" else fold(op, left, right)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pycparser import c_ast
 
-from polyc.analysis.expressions.constants import fold, literal_value
+from polyc.analysis.expressions.constants import COMPARED, evaluated, literal_value
 from polyc.model.scop import CType
 from polyc.records import dataclass, field
 
@@ -17,14 +17,6 @@ LONG = CType("long", "int", 8)
 UNSIGNED_LONG = CType("unsigned long", "int", 8, False)
 UNKNOWN = CType("int", "other", 0)
 POINTER_SIZE = 8
-COMPARED = {
-    "<": int.__lt__,
-    "<=": int.__le__,
-    ">": int.__gt__,
-    ">=": int.__ge__,
-    "==": int.__eq__,
-    "!=": int.__ne__,
-}
 MOVING = frozenset(["volatile", "_Atomic"])
 """Qualifiers of what may change by itself."""
 
@@ -244,12 +236,10 @@ def combined(op: str, one: tuple[int, CType], other: tuple[int, CType]) -> tuple
     type_ = promote(one[1]) if op in ("<<", ">>") else common(one[1], other[1])
     left = stored(one[0], type_)
     right = other if op in ("<<", ">>") else stored(other[0], type_)
-    if left is None or right is None:
+    value = None if left is None or right is None else evaluated(op, left[0], right[0])
+    if value is None:
         return None
-    if op in COMPARED:
-        return int(COMPARED[op](left[0], right[0])), INT
-    value = left[0] ^ right[0] if op == "^" else fold(op, left[0], right[0])
-    return None if value is None else computed(value, type_)
+    return (value, INT) if op in COMPARED else computed(value, type_)
 
 
 def computed(value: int, type_: CType) -> tuple[int, CType] | None:
@@ -266,6 +256,12 @@ def stored(value: int, type_: CType) -> tuple[int, CType] | None:
         return int(value != 0), type_
     half = 1 << (8 * type_.size_bytes - 1)
     return ((value + half) % (2 * half) - half if type_.signed else value % (2 * half)), type_
+
+
+def kept(value: int | None, type_: CType) -> int | None:
+    """The value of a variable of a type that is given a constant; None where it is none, or the type has no numbers."""
+    found = None if value is None else stored(value, type_)
+    return None if found is None else found[0]
 
 
 def literal_type(text: str, value: int) -> CType:

@@ -8,7 +8,7 @@ from itertools import chain, count
 import islpy as isl
 
 from polyc.errors import Diagnostic, Severity, Span
-from polyc.frontend.c.ctype import Shape, stored
+from polyc.frontend.c.ctype import Shape, kept
 from polyc.frontend.c.effects import ANYTHING, Effect
 from polyc.frontend.c.symbols import ISL_WORDS, Scope, Symbol
 from polyc.model import ctree as c
@@ -181,10 +181,9 @@ class Region:
         if symbol is None or not symbol.constant or not symbol.is_integer or symbol.volatile or key in self.written:
             return None
         init = symbol.node.init if symbol.node is not None else None
-        value = self.scope.types.constant(init) if init is not None else None
-        kept = stored(value, symbol.shape.element) if value is not None else None
+        value = kept(self.scope.types.constant(init) if init is not None else None, symbol.shape.element)
         low, high = limits(symbol.shape.element)
-        return kept[0] if kept is not None and low <= kept[0] <= high else None
+        return value if value is not None and low <= value <= high else None
 
     def value(self, key: str) -> c.Expr | None:
         """The expression that an integer variable of the region always has its value from."""

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 
 from polyc.analysis.expressions.facts import induction, lvalues, writes
-from polyc.frontend.c.ctype import stored
+from polyc.frontend.c.ctype import kept
 from polyc.frontend.c.state import Region
 from polyc.frontend.c.symbols import Scope, Symbol
 from polyc.model import ctree as c
@@ -95,12 +95,11 @@ def with_known_steps(
         ):
             return None
         init = symbol.node.init if symbol.constant and symbol.node is not None else None
-        value = before(symbol) if init is None else scope.types.constant(init)
-        kept = stored(value, symbol.shape.element) if value is not None else None
-        if kept is None:
+        value = kept(before(symbol) if init is None else scope.types.constant(init), symbol.shape.element)
+        if value is None:
             return None
-        found[symbol.key] = kept[0]
-        return c.Literal(str(kept[0]))
+        found[symbol.key] = value
+        return c.Literal(str(value))
 
     def known(node: c.Node) -> c.Node | None:
         if not isinstance(node, c.For) or not isinstance(node.step, c.Assign):

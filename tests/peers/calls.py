@@ -339,23 +339,18 @@ def called(
     run(["objcopy", f"--redefine-syms={folder / 'renamed'}", str(part)])
     words = ["gcc", *link, str(part), str(folder / "driver.o"), str(folder / "runtime.o"), *settings.linked]
     words += ["-Wl,--allow-multiple-definition", "-fopenmp", "-lm", "-o", str(program)]
-    try:
-        run(words)
-    except Failed as reason:
-        missing = sorted(set(re.findall(r"undefined reference to `(\w+)'", str(reason))))
-        if not missing:
-            raise
-        for _ in range(8):
-            stubs = folder / "stubs.c"
-            stubs.write_text("".join(f"char {name}[65536];\n" for name in missing))
-            try:
-                run([*words, str(stubs), "-w"])
-                break
-            except Failed as again:
-                more = set(re.findall(r"undefined reference to `(\w+)'", str(again))) - set(missing)
-                if not more:
-                    raise
-                missing = sorted({*missing, *more})
+    stubs, missing = folder / "stubs.c", set[str]()
+    linked = False
+    while not linked:
+        stubs.write_text("".join(f"char {name}[65536];\n" for name in sorted(missing)))
+        try:
+            run([*words, str(stubs), "-w"])
+            linked = True
+        except Failed as reason:
+            more = set(re.findall(r"undefined reference to `(\w+)'", str(reason))) - missing
+            if not more:
+                raise
+            missing |= more
     found: dict[tuple[int, int], str] = {}
     for line in run([str(program), "10" if build == "polyc" else "1"], ASAN_OPTIONS="detect_leaks=0").splitlines():
         function, trial, value = line.split()

@@ -90,9 +90,14 @@ def chooses_tiles(options: Options) -> bool:
     return options.tile_sizes == "auto"
 
 
+def is_free(options: Options) -> bool:
+    """Whether polyc chooses the order of loops and the sizes of tiles."""
+    return fuses(options) and chooses_tiles(options)
+
+
 def constructs(options: Options) -> bool:
     """Whether polyc is free to choose a CPU's loops."""
-    return not options.gpu and fuses(options) and chooses_tiles(options)
+    return not options.gpu and is_free(options)
 
 
 def stages_rows(options: Options) -> bool:
@@ -103,7 +108,7 @@ def stages_rows(options: Options) -> bool:
 
 def relocates(options: Options) -> bool:
     """Whether temporaries may move."""
-    return options.relocate and fuses(options) and chooses_tiles(options)
+    return options.relocate and is_free(options)
 
 
 def slides(options: Options) -> bool:
@@ -136,7 +141,7 @@ def common_steps() -> list[Step]:
         # Before tiles of space: what they would cut up anew in each step is tiled over steps as a whole.
         Step("timetiles", tile_time_loops, ("time_tile",)),
         # What isl skewed and no time tile took: before it gets tiles of space, which would be skewed as well.
-        Step("orders", straighten_nests, when=constructs),
+        Step("orders", straighten_nests, when=is_free),
         # Rows that `temporaries` made for each iteration: whatever touches them runs in the tiles that keep them.
         Step("rows", keep_rows),
         # Algorithms 2 to 4: tile the outputs, and pull into each tile what it reads.

@@ -215,7 +215,7 @@ def _over(tried: Outcome) -> bool:
 
 
 def in_memory(program: Program) -> bool:
-    """Whether a temporary's new array is needed as a whole: it might be larger than the stack."""
+    """Whether a temporary's new array is needed as a whole: it might be larger than the stack of a CPU's thread."""
     step = program.relocated
     made = set() if step is None else set(step.after.arrays) - set(step.before.arrays)
     return bool(made) and any(
@@ -281,7 +281,7 @@ RELAXATIONS = (
     Relaxation(
         "expanded arrays of which no tile keeps parts",
         ("basteln",),  # what is in no tile now comes into none any more
-        lambda tried: tried.options.expand and in_memory(tried.final),
+        lambda tried: tried.options.expand and not tried.options.gpu and in_memory(tried.final),
         lambda tried: replace(tried.options, expand=False),
         _not_expanded,
     ),

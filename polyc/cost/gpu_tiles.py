@@ -139,7 +139,7 @@ def _ranked(sizes: list[TileSize], multiprocessors: int, usual: int) -> list[Til
     and is as square as they come.
 
     usual: few where a thread of a row walks along a loop of its own: with sizes that nobody knows, there may be few of
-           these threads, and more blocks are on more multiprocessors
+           these threads, and more blocks are on more multiprocessors, with one point for each thread
     """
     idle = {size: max(0, multiprocessors - (multiprocessors if size.tiles is None else size.tiles)) for size in sizes}
     best = max(size.score for size in sizes if idle[size] == min(idle.values()))
@@ -151,7 +151,8 @@ def _ranked(sizes: list[TileSize], multiprocessors: int, usual: int) -> list[Til
         moved = float(f"{size.traffic_bytes / points:.2g}")
         square = max(dealt) / min(dealt)
         threads = abs(prod(size.block) - (usual if size.tiles is None else THREADS))
-        return (idle[size], score, threads, size.block[0], moved, points, square, *size.tile)
+        each = size.tile[0] // prod(size.block) if usual < THREADS and size.tiles is None else 1
+        return (idle[size], score, threads, size.block[0], each, moved, points, square, *size.tile)
 
     return sorted(sizes, key=key)
 

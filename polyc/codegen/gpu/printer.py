@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from math import prod
 
 import islpy as isl
@@ -20,6 +20,7 @@ from polyc.codegen.gpu.pieces import share_from, statements_below, steps_of_piec
 from polyc.codegen.gpu.reduce import blocks_within, first_step, is_shared_out, last_step, reduction
 from polyc.codegen.gpu.stages import SMALLEST_FETCH, Stages
 from polyc.codegen.gpu.turns import in_turns, outside_of_branches
+from polyc.codegen.gpu.whole import whole_tiles
 from polyc.codegen.gpu.words import HALF, STORE_16, STORED_BYTES, NotMappable, Words, element_type, function
 from polyc.codegen.loops.exprs import ExprPrinter, build_for, expression
 from polyc.codegen.loops.generated import Generated
@@ -342,9 +343,9 @@ class KernelPrinter(LoopPrinter):
             nodes = [n for item in (*top, *body) for n in c.walk(item)]
             taken = {n.name for n in nodes if isinstance(n, c.Name | c.Decl)}
             taken |= {n.array for n in nodes if isinstance(n, c.ArrayRef)}
-            body = in_turns(
-                body, dict(zip((self.index_names["tx"], self.index_names["ty"]), sizes, strict=False)), taken
-            )
+            widths = dict(zip((self.index_names["tx"], self.index_names["ty"]), sizes, strict=False))
+            blocks = {self.index_names[name] for name in ("bx", "by", "bz")}
+            body = in_turns(whole_tiles(body, widths, _sizes(parameters, top + body, blocks), taken), widths, taken)
         if not numbers and self.program.options.grid is None and fit_32_bits(self.program, arrays, top, body):
             top, body = in_32_bits(top), in_32_bits(body)
         if opened.aligned:
@@ -720,6 +721,19 @@ def _aligned(p: Parameter) -> c.Stmt:
     return c.ExprStmt(c.Assign("=", c.Name(p.name), c.Cast(p.pointer, value)))
 
 
+def _sizes(parameters: tuple[Parameter, ...], body: tuple[c.Stmt, ...], blocks: Container[str]) -> dict[str, bool]:
+    """Names of a kernel's whole numbers that no statement changes, and whether they have a sign: sizes, indices of
+    blocks, and what its loops count."""
+    nodes = [n for item in body for n in c.walk(item)]
+    inits = {id(n.init): n.init.name for n in nodes if isinstance(n, c.For) and isinstance(n.init, c.Decl)}
+    indices = {n.name for n in body if isinstance(n, c.Decl) and n.name in blocks}
+    other = {n.name for n in nodes if isinstance(n, c.Decl) and id(n) not in inits} - indices
+    found = {p.name: not p.type.startswith("u") for p in parameters if p.array is None and p.type in _WHOLE}
+    found |= dict.fromkeys((*inits.values(), *indices), True)
+    return {name: signed for name, signed in found.items() if name not in other}
+
+
+_WHOLE = {"int", "long", "unsigned", "unsigned int", "unsigned long"}
 _FENCES = {"CLK_LOCAL_MEM_FENCE", "CLK_GLOBAL_MEM_FENCE"}
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Set
 from itertools import groupby
 from math import prod
 
-from polyc.analysis.expressions.linear import linear
+from polyc.analysis.expressions.linear import Linear, linear
 from polyc.codegen.loops.instances import block_of
 from polyc.codegen.text.arith import ZERO, plus, times
 from polyc.codegen.text.printer import UNROLL
@@ -35,11 +35,6 @@ def in_turns(body: tuple[c.Stmt, ...], widths: Mapping[str, int], taken: Set[str
               -> for (q = 0; q < 4; q++) { x = xt + ty + 8 * q; copy(x); }
     math:     0 <= ty < 8, and 8 divides 32: each thread has 4 turns
     """
-    own: tuple[tuple[str, int, int], ...] = ()
-    before = 1
-    for name, width in widths.items():
-        own = (*own, (name, before, width))
-        before *= width
 
     def turns(loop: c.For) -> _Turns | None:
         match loop:
@@ -53,14 +48,8 @@ def in_turns(body: tuple[c.Stmt, ...], widths: Mapping[str, int], taken: Set[str
             case _:
                 return None
         rest = linear(end).plus(linear(start), -1)
-        index = {term.name: -factor for term, factor in rest.terms if isinstance(term, c.Name)}
-        parts = [(name, weight, width) for name, weight, width in own if name in index]
-        if len(index) != len(rest.terms) or not parts or len(parts) != len(index):
-            return None
-        alone = len(parts) == 1 and index[parts[0][0]] == 1
-        if not alone and any(index[name] != weight for name, weight, _ in parts):
-            return None
-        if prod(width for _, _, width in parts) != step or rest.constant <= step or rest.constant % step:
+        share = Linear((), 0).plus(Linear(rest.terms, 0), -1)
+        if not is_share(share, step, widths) or rest.constant <= step or rest.constant % step:
             return None  # a last turn that only some threads have is left to the loop: asking in each costs more
         return _Turns(rest.constant // step, step)
 
@@ -90,6 +79,23 @@ def in_turns(body: tuple[c.Stmt, ...], widths: Mapping[str, int], taken: Set[str
         return unrolled(node, MOST, frozenset(taken)) if isinstance(node, c.For) else None
 
     return tuple(c.rewrite(item, change) for item in body)
+
+
+def is_share(index: Linear, step: int, widths: Mapping[str, int]) -> bool:
+    """Whether threads count from different numbers below a step, one for each.
+
+    widths: threads along an axis, by the names of their indices, x first
+    """
+    factors = {term.name: factor for term, factor in index.terms if isinstance(term, c.Name)}
+    before, parts = 1, []
+    for name, width in widths.items():
+        if name in factors:
+            parts.append((factors[name], before, width))
+        before *= width
+    if index.constant or len(factors) != len(index.terms) or not parts or len(parts) != len(factors):
+        return False
+    alone = len(parts) == 1 and parts[0][0] == 1
+    return (alone or all(factor == weight for factor, weight, _ in parts)) and prod(w for *_, w in parts) == step
 
 
 def _is_copy(item: c.Stmt) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from polyc.model.program import Program
-from polyc.model.tree import Band, Domain, Role, rewrite
+from polyc.model.tree import Band, Domain, Filter, Node, Role, Sequence, restrict, rewrite
 
 
 def join_parallel_loops(program: Program) -> Program:
@@ -17,19 +17,37 @@ def join_parallel_loops(program: Program) -> Program:
     source:   m parallel dimensions as Zhao et al. 2024 ask for (Section 5.4): blocks and threads have two and more
     """
 
-    def joined(node: object) -> Band | None:
-        match node:
-            case Band(child=Band() as inner) if (
-                all(m.coincident for m in node.members)
-                and inner.coincident_prefix
-                and (inner.permutable or all(m.coincident for m in inner.members))
-                and all(m.role is Role.LOOP and not m.mapped for m in (*node.members, *inner.members))
-            ):
-                return replace(inner, members=(*node.members, *inner.members), permutable=True)
-            case Band(members=members) if len(members) > 1 and all(m.coincident for m in members):
-                return replace(node, permutable=True)
-            case _:
-                return None
+    return replace(program, tree=Domain(program.tree.domain, rewrite(program.tree.child, _joined)))
 
-    child = rewrite(program.tree.child, lambda node: joined(node) or node)
-    return replace(program, tree=Domain(program.tree.domain, child))
+
+def apart(node: Node) -> Node:
+    """A nest whose parallel loops each have one step, joined: the grid of a kernel has all of them then.
+
+    tree:     band[c](y) - sequence(A - band[c](x), B)  ->  sequence(A - band[cc](y, x), B - band[c](y))
+    math:     no dependence leads from one iteration of y to another, so that all of A may run before all of B
+    """
+
+    def distributed(node: Node) -> Node:
+        match node:
+            case Band(child=Sequence(children=steps)) if all(m.coincident for m in node.members):
+                each = ((s.filter, restrict(replace(node, child=s.child), s.filter)) for s in steps)
+                return Sequence(tuple(Filter(instances, distributed(band)) for instances, band in each))
+            case _:
+                return node
+
+    return rewrite(rewrite(node, distributed), _joined)
+
+
+def _joined(node: Node) -> Node:
+    match node:
+        case Band(child=Band() as inner) if (
+            all(m.coincident for m in node.members)
+            and inner.coincident_prefix
+            and (inner.permutable or all(m.coincident for m in inner.members))
+            and all(m.role is Role.LOOP and not m.mapped for m in (*node.members, *inner.members))
+        ):
+            return replace(inner, members=(*node.members, *inner.members), permutable=True)
+        case Band(members=members) if len(members) > 1 and all(m.coincident for m in members):
+            return replace(node, permutable=True)
+        case _:
+            return node

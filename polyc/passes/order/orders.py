@@ -20,6 +20,7 @@ from polyc.nests.naming import name_members
 from polyc.nests.nest import has_loops, is_finished
 from polyc.nests.samples import sample_parameters
 from polyc.nests.strides import dimension_of, gain_of, iterations
+from polyc.passes.order.joined import apart
 from polyc.passes.order.splitting import Splitter
 from polyc.poly import among, empty_map, maps, names, set_name, sets, value_on
 from polyc.records import dataclass, replace
@@ -77,8 +78,10 @@ def _straightened(
     """The nest in another order, if it is skewed and another order is better; a remark says so."""
     members = [m for n in walk(node) if isinstance(n, Band) for m in n.members]
     skews = any(map(_is_skewed, members))
-    in_sequence = not (outer or skews or any(m.coincident for m in members)) and _is_alone(program, instances)
-    if is_finished(node) or not members or not (skews or in_sequence or _begins_with_few(program, node, len(outer))):
+    gpu = program.options.gpu  # which has threads for both loops of a skewed pair where neither carries anything
+    in_sequence = not (gpu or outer or skews or any(m.coincident for m in members)) and _is_alone(program, instances)
+    few = not gpu and _begins_with_few(program, node, len(outer))
+    if is_finished(node) or not members or not (skews or in_sequence or few):
         return program, None
     statements = tuple(names(instances))
     skewed = _innermost(program, node)
@@ -87,7 +90,7 @@ def _straightened(
         if in_sequence:
             better = all(_runs_at_once(new.get(name), loop) for name, loop in skewed.items())
         else:
-            allowed = order.in_sequence and not _pays_in_parallel(program, node, outer)
+            allowed = order.in_sequence and not gpu and not _pays_in_parallel(program, node, outer)
             better = all(_is_better(new.get(name), loop, allowed) for name, loop in skewed.items())
         if better:
             what = ", ".join(statements)
@@ -95,7 +98,7 @@ def _straightened(
             program = replace(program, groups=(*program.groups, group))
             message = f"{what} {order.text}"
             program = program.remark("straightened", STAGE, message, statements)
-            return program, Mark("group", order.node, text=message)
+            return program, Mark("group", apart(order.node) if gpu else order.node, text=message)
     return program, None
 
 

@@ -16,6 +16,7 @@ from polyc.cost.storage import STACK_BYTES
 from polyc.machine import load_cpu, load_gpu
 from polyc.model.fragments import Fragment
 from polyc.model.program import Program
+from polyc.model.scop import CType
 from polyc.model.tree import Band, Domain, Extension, Leaf, Mark, Member, Node, Role, Sequence, child_nodes
 from polyc.nests.contractions import (
     Contraction,
@@ -123,8 +124,7 @@ def contraction_sizes(
     if found is None or (not options.gpu and repeats(band.members[found.columns], program)):
         return None, []
     element = program.scop.arrays[found.array].element
-    # A CPU's compilers compute a half as a float and round it in the end, and its vectors they round in each step.
-    if element.kind != "float" or element.size_bytes not in ((2, 4, 8) if options.gpu else (4, 8)):
+    if not is_summed(element, options.gpu):
         return None, []
     pair = (found.rows, found.columns)
     m, n = (extent_of(program, band.members[k], found.statement) for k in pair)
@@ -163,6 +163,14 @@ def contraction_sizes(
         plain = [s if s.fragment is not None else replace(s, warps=(0, 0)) for s in shapes]
         shapes = [s for s in plain if s.block == options.block[:2]]
     return found, shapes
+
+
+def is_summed(element: CType, gpu: bool) -> bool:
+    """Whether registers hold sums of a type. A CPU's compilers compute a half as a float and round it in the end, and
+    its vectors they round in each step; they find the vectors of whole numbers themselves."""
+    if gpu and element.kind == "int":
+        return element.size_bytes in (4, 8)
+    return element.kind == "float" and element.size_bytes in ((2, 4, 8) if gpu else (4, 8))
 
 
 def lives_in_tiles(program: Program, array: str) -> bool:

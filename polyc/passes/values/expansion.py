@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from itertools import chain, combinations, count
 
 import islpy as isl
@@ -185,13 +185,13 @@ class Rows:
         return otherwise
 
 
-def sums_up(scop: Scop, statement: Statement, array: str, cells: isl.Map) -> bool:
+def sums_up(scop: Scop, statement: Statement, array: str, cells: isl.Map, kinds: Collection[str] = ("float",)) -> bool:
     """Whether a statement adds up products into an array, for two or more loops of the result that each stay with
     another operand (`contractions.py`), and over one more.
 
-    cells: where the result is, a function of the statement's instances
+    cells: where the result is, a function of the statement's instances; kinds: of numbers that it may be
     """
-    if not updates(statement, array) or scop.arrays[array].element.kind != "float":
+    if not updates(statement, array) or scop.arrays[array].element.kind not in kinds:
         return False
     operands = [a for a in statement.accesses if a.array != array and a.relation.dim(_OUT)]
     if len(operands) < 2 or not all(a.exact for a in operands):
@@ -202,8 +202,8 @@ def sums_up(scop: Scop, statement: Statement, array: str, cells: isl.Map) -> boo
     if not _may_reach(statement, [k for k in loops if k not in used], SHORTEST):
         return False
     for pair in combinations([k for k in loops if k in used and _may_reach(statement, [k], SMALLEST)], 2):
-        kinds = {(pair[0] in one, pair[1] in one) for one in along}
-        if (True, True) not in kinds and {(True, False), (False, True)} <= kinds:
+        moved = {(pair[0] in one, pair[1] in one) for one in along}
+        if (True, True) not in moved and {(True, False), (False, True)} <= moved:
             return True
     return False
 

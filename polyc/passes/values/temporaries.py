@@ -107,11 +107,12 @@ class _Relocator:
             self.expand(array, names, around)
             return
         obstacles = [found.obstacle() or self.shared(found) for found in ranges]
-        for live, obstacle in zip(ranges, obstacles, strict=True):
-            if obstacle is None:
-                self.move(live)
-                return
-        if self.expand(array, names, around):
+        free = [live for live, obstacle in zip(ranges, obstacles, strict=True) if obstacle is None]
+        if self.program.options.gpu:  # a thread's registers hold one element of a point
+            free.sort(key=_LiveRange.uses_others)
+        if free and not (self.program.options.gpu and free[0].uses_others() and self.expand(array, names, around)):
+            self.move(free[0])
+        if free or self.expand(array, names, around):
             return
         assert obstacles[0] is not None
         live, name = ranges[0], scop.arrays[array].c_name
@@ -191,7 +192,8 @@ class _Relocator:
         if live.made is None:
             where = f"the elements of {scop.arrays[live.place].c_name} that it is stored to"
         else:
-            where = f"an array of its own, {live.place}, of which each tile has a part"
+            parts = "" if self.program.options.gpu else ", of which each tile has a part"
+            where = f"an array of its own, {live.place}{parts}"
         self.program = self.program.remark(
             "relocated",
             STAGE,
@@ -350,7 +352,8 @@ class _LiveRange:
     def is_sum(self, statement: Statement) -> bool:
         """Whether a statement adds up products into the scalar (`expansion.py`), in loops inside of the store's."""
         deep = len(statement.loops) > len(self.store.loops) >= 2
-        return deep and sums_up(self.scop, statement, self.array, self.cell(statement.name))
+        kinds = ("float", "int") if self.program.options.gpu else ("float",)
+        return deep and sums_up(self.scop, statement, self.array, self.cell(statement.name), kinds)
 
     # --- is it allowed?
 
@@ -380,6 +383,14 @@ class _LiveRange:
             both = [overwriting(self.program, *pair, self.place) for pair in ((user, store), (store, user))]
             return Hindrance("place-in-use", why, first_of(both))
         return None
+
+    def uses_others(self) -> bool:
+        """Whether other elements of the place are used in the loops around the store: `c[j][i] = c[i][j];`."""
+        return any(
+            access.array == self.place and not access.relation.is_equal(self.cell(name))
+            for name in self.runs
+            for access in self.scop.statements[name].accesses
+        )
 
     def has_cells(self) -> bool:
         """Whether each of its values has an element, in an iteration of the outer loops that do not choose it: these

@@ -1,16 +1,22 @@
-"""Indices of 32 bits, where all sizes are known: a GPU adds and divides 64 bits in two steps and more."""
+"""Indices of 32 bits, where sizes are small: a GPU adds and divides 64 bits in two steps and more, and keeps them in
+two registers."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
+from functools import reduce
 from math import prod
 
+from polyc.codegen.gpu.memory import DeviceArray
+from polyc.codegen.text.arith import ONE, product_of
 from polyc.model import ctree as c
 from polyc.model.program import Program
 from polyc.poly import constant_of
 from polyc.records import replace
 
 LARGEST = 2**31 - 1
+BEYOND = 512
+"""Cells that a tile at an edge goes further along a dimension, at most."""
 SHORT = {"long": "int", "const long": "const int"}
 
 
@@ -24,23 +30,90 @@ def fit_32_bits(program: Program, arrays: Iterable[str], top: tuple[c.Stmt, ...]
         known = [extent for extent in extents if extent is not None]
         if len(known) < len(extents) or prod(known) > LARGEST:
             return False
+    numbers = [_number(n) for item in (*top, *body) for n in c.walk(item) if isinstance(n, c.Literal)]
+    return max(numbers, default=0) ** 2 <= LARGEST and has_plain_indices(top, body)
+
+
+def has_plain_indices(top: tuple[c.Stmt, ...], body: tuple[c.Stmt, ...]) -> bool:
+    """Whether no index is a value that a kernel computes with."""
     nodes = [n for item in (*top, *body) for n in c.walk(item)]
-    numbers = [_number(n) for n in nodes if isinstance(n, c.Literal)]
     indices = {n.name for n in nodes if isinstance(n, c.Decl) and n.type in SHORT}
-    return max(numbers, default=0) ** 2 <= LARGEST and indices.isdisjoint(_values(body))
+    return indices.isdisjoint(_values(body))
 
 
-def in_32_bits(items: tuple[c.N, ...]) -> tuple[c.N, ...]:
-    """The statements with int in the place of long."""
+def small_sizes(sizes: Collection[str], arrays: Iterable[DeviceArray]) -> c.Expr | None:
+    """When 32 bits are enough for the indices of a kernel with these sizes and arrays: no size is too large, nor the
+    place of a cell that a tile at an edge goes further; None where it is not known."""
+    needed: list[c.Expr] = [c.Name(name) for name in sorted(sizes)]
+    for array in arrays:
+        if array.elements is None:
+            return None
+        stride = next(iter(array.strides), None) or (product_of(list(array.inner)) if array.inner else ONE)
+        further = c.Literal(f"{BEYOND}L") if stride == ONE else c.Binary("*", c.Literal(f"{BEYOND}L"), stride)
+        needed.append(c.Binary("+", array.elements, further))
+    if any(n.name not in sizes for one in needed for n in c.walk(one) if isinstance(n, c.Name)):
+        return None
+    most = c.Binary("<<", c.Literal("1L"), c.Literal("30"))
+    every = [c.Binary("<=", one, most) for one in dict.fromkeys(needed)]
+    return reduce(lambda left, right: c.Binary("&&", left, right), every) if every else None
+
+
+def with_indices_of(items: tuple[c.N, ...], kind: str) -> tuple[c.N, ...]:
+    """The statements with another type for their indices, in the place of long: in declarations, subscripts and the
+    heads of loops."""
+    own = {n.name for item in items for n in c.walk(item) if isinstance(n, c.Decl) and n.type in SHORT}
+
+    def number(node: c.Node) -> c.Literal | None:
+        match node:
+            case c.Literal(text=text) if text.endswith("L") and text[:-1].isdigit():
+                return c.Literal(text[:-1])
+        return None
+
+    def index(node: c.Node) -> c.Node | None:
+        """In an expression of indices."""
+        match node:
+            case c.Cast(type="long", operand=operand):
+                return c.Cast(kind, c.rewrite(operand, index))
+            case c.Binary(op="+" | "-" as op, left=left, right=c.Literal() as right) if (
+                plain := number(right)
+            ) and any(isinstance(n, c.Name) and n.name in own for n in c.walk(left)):
+                return c.Binary(op, c.rewrite(left, index), plain)
+            case c.Literal() if (plain := number(node)) is not None:
+                return plain if kind == "int" else c.Cast(kind, plain)
+            case _:
+                return change(node)
+
+    def of_index(node: c.Expr) -> c.Expr:
+        return c.rewrite(node, index)
 
     def change(node: c.Node) -> c.Node | None:
         match node:
-            case c.Decl(type=kind, init=init) if kind in SHORT:
-                return replace(node, type=SHORT[kind], init=None if init is None else c.rewrite(init, change))
-            case c.Literal(text=text) if text.endswith("L") and text[:-1].isdigit():
-                return c.Literal(text[:-1])
+            case c.Decl(type=text, init=init) if text in SHORT:
+                return replace(node, type=text.replace("long", kind), init=None if init is None else of_index(init))
+            case c.ArrayRef(subscripts=subscripts) if subscripts:
+                return replace(node, subscripts=tuple(map(of_index, subscripts)))
+            case c.For(init=c.Decl() as init, condition=condition, step=step, body=body) if condition is not None:
+                first, last = c.rewrite(init, change), of_index(condition)
+                after = None if step is None else of_index(step)
+                return replace(node, init=first, condition=last, step=after, body=c.rewrite(body, change))
+            case c.If(condition=condition, then=then, otherwise=otherwise) if is_of_indices(condition):
+                other = None if otherwise is None else c.rewrite(otherwise, change)
+                return replace(node, condition=of_index(condition), then=c.rewrite(then, change), otherwise=other)
+            case c.Ternary(condition=condition, then=then, otherwise=otherwise) if is_of_indices(condition):
+                return replace(
+                    node,
+                    condition=of_index(condition),
+                    then=c.rewrite(then, change),
+                    otherwise=c.rewrite(otherwise, change),
+                )
+            case c.Call(function=function, arguments=(*places, inside)) if function.startswith("polyc_fetch"):
+                return replace(node, arguments=(*(c.rewrite(one, change) for one in places), of_index(inside)))
             case _:
                 return None
+
+    def is_of_indices(condition: c.Expr) -> bool:
+        names = {n.name for n in c.walk(condition) if isinstance(n, c.Name)}
+        return bool(names & own) and not any(isinstance(n, c.ArrayRef) for n in c.walk(condition))
 
     return tuple(c.rewrite(item, change) for item in items)
 

@@ -15,7 +15,7 @@ from polyc.codegen.gpu.float16 import lowered, plain_literal, spelled
 from polyc.codegen.gpu.fragment_printer import fragments
 from polyc.codegen.gpu.linear import is_linear, linear_loop
 from polyc.codegen.gpu.memory import DeviceArray
-from polyc.codegen.gpu.narrow import fit_32_bits, in_32_bits
+from polyc.codegen.gpu.narrow import fit_32_bits, has_plain_indices, small_sizes, with_indices_of
 from polyc.codegen.gpu.pieces import share_from, statements_below, steps_of_pieces
 from polyc.codegen.gpu.reduce import blocks_within, first_step, is_shared_out, last_step, reduction
 from polyc.codegen.gpu.stages import SMALLEST_FETCH, Stages
@@ -51,6 +51,7 @@ from polyc.model.tree import (
     Role,
     walk,
 )
+from polyc.nests.naming import fresh
 from polyc.poly import in_name, kind_of, maps, names, out_name
 from polyc.records import dataclass, field, replace
 
@@ -86,6 +87,10 @@ class Kernel:
     """Threads along x, y."""
     grid: tuple[c.Expr, ...]
     """Blocks along x, y, z, in the names of the parameters."""
+    index: str = ""
+    """The type of its indices, where `small` decides which one that is."""
+    small: c.Expr | None = None
+    """When 32 bits are enough for them."""
 
 
 @dataclass(slots=True)
@@ -346,11 +351,19 @@ class KernelPrinter(LoopPrinter):
             widths = dict(zip((self.index_names["tx"], self.index_names["ty"]), sizes, strict=False))
             blocks = {self.index_names[name] for name in ("bx", "by", "bz")}
             body = in_turns(whole_tiles(body, widths, _sizes(parameters, top + body, blocks), taken), widths, taken)
-        if not numbers and self.program.options.grid is None and fit_32_bits(self.program, arrays, top, body):
-            top, body = in_32_bits(top), in_32_bits(body)
+        index, small = "", None
+        if self.program.options.grid is None:
+            if not numbers:
+                index = "int" if fit_32_bits(self.program, arrays, top, body) else ""
+            elif self.dialect.fetches and has_plain_indices(top, body):
+                sizes_ = {p.name for p in parameters if p.array is None and p.type in _WHOLE}
+                small = small_sizes(sizes_, (p.array for p in parameters if p.array is not None))
+                index = "" if small is None else fresh("index", taken | {p.name for p in parameters})
+        if index:
+            top, body = with_indices_of(top, index), with_indices_of(body, index)
         if opened.aligned:
             body = (*(_aligned(p) for p in parameters if p.array is not None), *body)
-        self.kernels.append(Kernel(name, opened.comment, parameters, top + body, sizes, grid))
+        self.kernels.append(Kernel(name, opened.comment, parameters, top + body, sizes, grid, index, small))
         stream = (c.Name(self.dialect.stream),) if self.dialect.stream else ()
         return c.ExprStmt(c.Call(f"start_{name}", (*stream, *(c.Name(p.name) for p in parameters))))
 

@@ -111,13 +111,15 @@ def _kernel(kernel: Kernel, body: list[Line], dialect: Dialect) -> dict[str, obj
     sizes = (*kernel.block, 1, 1)[:3]
     return {
         "name": kernel.name,
+        "index": kernel.index if kernel.small is not None else "",
+        "small": "" if kernel.small is None else expression(kernel.small),
         "comment": kernel.comment.splitlines(),
         "head": dialect.kernel.format(
             threads=prod(kernel.block),
             sizes=", ".join(map(str, sizes)),
             resident=max(1, min(_resident_threads(kernel, dialect) // prod(kernel.block), 16)),
         ),
-        "parameters": ", ".join(_declared(p, dialect) for p in kernel.parameters) or "void",
+        "parameters": ", ".join(_declared(p, dialect, kernel.index) for p in kernel.parameters) or "void",
         "body": [line.text for line in body],
         "block": kernel.block,
         "grid": [expression(e) for e in kernel.grid],
@@ -148,9 +150,9 @@ def _resident_threads(kernel: Kernel, dialect: Dialect) -> int:
     return RESIDENT_THREADS // 2 if found or words > MANY_WORDS else RESIDENT_THREADS
 
 
-def _declared(p: Parameter, dialect: Dialect) -> str:
+def _declared(p: Parameter, dialect: Dialect, index: str) -> str:
     if p.array is None:
-        return f"{p.type} {p.name}"
+        return f"{index if index and p.type == 'long' else p.type} {p.name}"
     constant = "" if p.written else "const "
     if p.array.boxed and p.array.inner:
         return f"{dialect.pointer}{constant}{p.type} (*{dialect.restrict} {p.name}){brackets(p.array.inner)}"

@@ -9,6 +9,7 @@ from polyc.records import dataclass
 CLOSING = {"(": ")", "[": "]", "{": "}"}
 BLANKS = re.compile(r"//[^\n]*|/\*.*?\*/|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'", re.DOTALL)
 KERNEL = re.compile(r"\b__global__\b((?:__launch_bounds__\s*\([^()]*\)|[^;{()])*)\(")
+TEMPLATE = re.compile(r"\btemplate\s*<\s*typename\s+(\w+)\s*>\s*((?:static\s+)?__global__)")
 BOUNDS = re.compile(r"__launch_bounds__\s*\(\s*(\d+)")
 ASM = re.compile(r"\basm\b(?:\s+volatile\b)?\s*\(")
 INSTRUCTION = re.compile(r"\s*([\w.]+)\s([^;]*);?\s*")
@@ -36,6 +37,7 @@ def rewrite(text: str) -> str:
     rewrite:   k<<<grid, block, 0, stream>>>(a, b); -> polyc_shim::launch("k", k, polyc_shim::Config(grid, block, 0,
                stream), a, b);
     """
+    text = instantiated(text)
     table = kernels(text)
     names = "".join(f'"{kernel.name}", ' for kernel in table)
     bounds = "".join(f"{kernel.most_threads}, " for kernel in table)
@@ -45,6 +47,28 @@ def rewrite(text: str) -> str:
         + f"\n{hidden} char *const polyc_shim_kernels[] = {{{names}0}};\n"
         + f"{hidden} unsigned polyc_shim_kernel_threads[] = {{{bounds}0}};\n"
     )
+
+
+def instantiated(text: str) -> str:
+    """The text with int for the type of templates that are launched for int and long: what a shim has memory for needs
+    no more, and the shared arrays of templates have no section of their own.
+
+    rewrite:   template <typename index> __global__ void k(index n) … k<int><<<g, b>>>(n) -> __global__ void k(int n) …
+               k<<<g, b>>>(n)
+    """
+    for match in reversed(list(TEMPLATE.finditer(blanked(text)))):
+        body = text.index("{", match.end())
+        end = matching(blanked(text), body)
+        kernel = KERNEL.search(text, match.start(2), body)
+        if kernel is None:
+            continue
+        name = kernel[1].split()[-1]
+        launches = re.compile(rf"\b{re.escape(name)}\s*<\s*(\w+)\s*>(?=\s*<<<)")
+        if {found[1] for found in launches.finditer(text)} <= {"int", "long"}:
+            lines = "\n" * text.count("\n", match.start(), match.start(2))
+            function = re.sub(rf"\b{match[1]}\b", "int", text[match.start(2) : end])
+            text = launches.sub(name, text[: match.start()] + lines + function + text[end:])
+    return text
 
 
 def kernels(text: str) -> list[Kernel]:

@@ -48,7 +48,8 @@ def small_sizes(sizes: Collection[str], arrays: Iterable[DeviceArray]) -> c.Expr
     for array in arrays:
         if array.elements is None:
             return None
-        stride = next(iter(array.strides), None) or (product_of(list(array.inner)) if array.inner else ONE)
+        sizes_inside = list(array.inner)
+        stride = next(iter(array.strides), product_of(sizes_inside) if sizes_inside[1:] else [*sizes_inside, ONE][0])
         further = c.Literal(f"{BEYOND}L") if stride == ONE else c.Binary("*", c.Literal(f"{BEYOND}L"), stride)
         needed.append(c.Binary("+", array.elements, further))
     if any(n.name not in sizes for one in needed for n in c.walk(one) if isinstance(n, c.Name)):

@@ -355,7 +355,7 @@ class KernelPrinter(LoopPrinter):
         if self.program.options.grid is None:
             if not numbers:
                 index = "int" if fit_32_bits(self.program, arrays, top, body) else ""
-            elif self.dialect.fetches and has_plain_indices(top, body):
+            elif self.dialect.fetches and prod(sizes) > 1 and has_plain_indices(top, body):
                 sizes_ = {p.name for p in parameters if p.array is None and p.type in _WHOLE}
                 small = small_sizes(sizes_, (p.array for p in parameters if p.array is not None))
                 index = "" if small is None else fresh("index", taken | {p.name for p in parameters})

@@ -215,7 +215,8 @@ class _Nest:
             if factor:
                 without = difference.plus(linear(c.Name(name)), -factor)
                 difference = without.plus(low if factor > 0 else high, factor)
-        if not all(_is_of(term, self.sizes) for term, _ in difference.terms):
+        fixed = self.sizes.keys() - self.ranges.keys()
+        if not all(_is_of(term, fixed) for term, _ in difference.terms):
             return False
         if difference.terms:
             key = frozenset(difference.terms)

@@ -75,7 +75,7 @@ def contraction_of(program: Program, band: Band, in_place: bool = False) -> Cont
         operands += [a for a in statement.accesses if a.array == target.array and not _is_same(a, target)]
     if not all(a.exact for a in operands) or any(moves(target.relation, m) for m in chain):
         return None
-    through_windows = not program.options.gpu and any(_is_window(a, chain, statement.domain) for a in operands)
+    through_windows = not program.options.gpu and any(is_window(a, chain, statement.domain) for a in operands)
     choose = partial(_pair_of_windows, chain) if through_windows else _pair
     pair = choose(program, band.members[:count], name, target, operands)
     if pair is None:
@@ -218,7 +218,7 @@ def _pair_of_windows(
     domain = program.statements[name].domain
     moving = [k for k, m in enumerate(members) if moves(target.relation, m)]
     along = {k: [varies(a, members[k], domain) for a in operands] for k in moving}
-    windows = {k: any(_is_window(a, chain, domain, members[k]) for a in operands) for k in moving}
+    windows = {k: any(is_window(a, chain, domain, members[k]) for a in operands) for k in moving}
     widths = {k: extent_of(program, members[k], name) or WIDEST for k in moving}
     found = [
         (rows, columns)
@@ -232,7 +232,7 @@ def _pair_of_windows(
     return max(found, key=lambda p: (min(widths[p[1]], LEAST[1]), min(widths[p[0]], LEAST[0]), p[1], p[0]))
 
 
-def _is_window(access: Access, chain: tuple[Member, ...], domain: isl.Set, member: Member | None = None) -> bool:
+def is_window(access: Access, chain: tuple[Member, ...], domain: isl.Set, member: Member | None = None) -> bool:
     """Whether a subscript of an access moves with a loop that sums up, and with another one: with `member`, if that is
     given."""
     rank = access.relation.dim(isl.dim_type.out)

@@ -133,7 +133,8 @@ class KernelPrinter(LoopPrinter):
         self.dialect = dialect
         self.arrays = arrays
         self.words = Words(program.scop)
-        self.types = {a.name: a.type for a in arrays.values()}
+        self.types = {b.name: self.element(b) for b in program.buffers.values()}
+        self.types |= {a.name: a.type for a in arrays.values()}
         self.prefix = prefix
         self.kernels: list[Kernel] = []
         self.open: _Open | None = None
@@ -453,9 +454,24 @@ class KernelPrinter(LoopPrinter):
                 return None
 
     def of_type(self, kind: str, value: c.Expr) -> c.Expr:
-        if isinstance(value, c.ArrayRef) and self.types.get(value.array) == kind:
-            return value
-        return c.Cast(kind, value)
+        return value if self.type_of(value) == kind else c.Cast(kind, value)
+
+    def type_of(self, value: c.Expr) -> str | None:
+        """The type of a value, where all that it is made of has this one; None where that is not clear."""
+        match value:
+            case c.ArrayRef(array=array):
+                return self.types.get(array)
+            case c.Literal(text=text) if text[:1].isdigit() and text[-1:] in "fF" and "x" not in text:
+                return "float"
+            case c.Unary(op="-", operand=operand):
+                return self.type_of(operand)
+            case c.Binary(op="+" | "-" | "*" | "/", left=left, right=right):
+                kind = self.type_of(left)
+                return kind if kind in ("float", "double") and kind == self.type_of(right) else None
+            case c.Call(function=name) if (known := function(name)) is not None:
+                return known[1]
+            case _:
+                return None
 
     # --- loops ---------------------------------------------------------------------------------------------------
 

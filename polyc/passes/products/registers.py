@@ -16,12 +16,13 @@ from polyc.cost.storage import STACK_BYTES
 from polyc.machine import load_cpu, load_gpu
 from polyc.model.fragments import Fragment
 from polyc.model.program import Program
-from polyc.model.scop import CType
+from polyc.model.scop import Access, CType
 from polyc.model.tree import Band, Domain, Extension, Leaf, Mark, Member, Node, Role, Sequence, child_nodes
 from polyc.nests.contractions import (
     Contraction,
     contraction_of,
     extent_of,
+    is_window,
     loads_neighbours,
     result_first,
     tile_members_of,
@@ -41,6 +42,8 @@ from polyc.records import dataclass, field, replace
 
 SHORTEST, SMALLEST = 8, 16
 """Sums and tiles below are left to one point a thread."""
+USUAL_BATCH, USUAL_SIDE, USUAL_CHANNELS = 16, 64, 64
+"""Of images, their sides, and filters, where sizes are known at run time only: products have larger ones."""
 
 
 def tile_contractions(program: Program) -> Program:
@@ -150,6 +153,10 @@ def contraction_sizes(
         return found, [resized(size, given_tile(program, REGISTER_TILES, size.tile, own)) for size in sizes]
     machine = load_gpu(options.machine)
     rows, columns = (loads_neighbours(program, band, found, k) for k in pair)
+    windows = [a for a in found.operands if is_window(a, found.chain, program.statements[found.statement].domain)]
+    if windows:
+        m, n = (e or usual_extent(program, found, windows, band.members[k]) for e, k in zip((m, n), pair, strict=True))
+        batch = batch or USUAL_BATCH * USUAL_SIDE
     shapes = contraction_candidates(machine, m, n, depth, batch, element.size_bytes, vectors=(rows, columns))
     fragment = fragment_of(program, band, found)
     weights = chain_weights(program, found)
@@ -163,6 +170,12 @@ def contraction_sizes(
         plain = [s if s.fragment is not None else replace(s, warps=(0, 0)) for s in shapes]
         shapes = [s for s in plain if s.block == options.block[:2]]
     return found, shapes
+
+
+def usual_extent(program: Program, found: Contraction, windows: list[Access], member: Member) -> int:
+    """Taken for a loop of a convolution whose length is known at run time only."""
+    domain = program.statements[found.statement].domain
+    return USUAL_SIDE if any(varies(a, member, domain) for a in windows) else USUAL_CHANNELS
 
 
 def is_summed(element: CType, gpu: bool) -> bool:

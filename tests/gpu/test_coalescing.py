@@ -45,10 +45,10 @@ LOSE = {
     "one loop": "for (int k = 0; k < 9; k++) B[0][0][k] = b[k];",
 }
 HEAD_OF_CHAIN = """\
-  for (long c = 256 * bx + tx; c < (long)n * 63; c += 256L * gridDim.x) {
-    const long i = c / 63;
-    const long j = c / 9 % 7;
-    const long k = c % 9;
+  for (index c = 256 * bx + tx; c < (index)n * 63; c += (index)256 * gridDim.x) {
+    const index i = c / 63;
+    const index j = c / 9 % 7;
+    const index k = c % 9;
     float t_here;
     t_here = 2 * A[i][j][k] + b[k];
     B[i][j][k] = t_here * t_here;
@@ -69,8 +69,8 @@ def test_it_reads_well(tmp_path: Path) -> None:
 
 def test_loops_around_go_to_other_axes(tmp_path: Path) -> None:
     text = compiled(PART, tmp_path, target="cuda").device[0]
-    assert "for (long i = by; i < n; i += gridDim.y)" in text
-    assert "c < ((long)m - 1) * 4" in text
+    assert "for (index i = by; i < n; i += gridDim.y)" in text
+    assert "c < ((index)m - 1) * 4" in text
 
 
 @pytest.mark.parametrize("name", LOSE)
@@ -111,7 +111,7 @@ def test_neighbours_are_moved_at_once(tmp_path: Path) -> None:
     """16 bytes of floats, since rows begin at multiples of that; nvcc is told where arrays do."""
     result = compiled(ROWS.format(columns=300, first=0), tmp_path, target="cuda")
     assert result.passed
-    assert "const long j = c2 % 75;" in result.device[0]
+    assert "const index j = c2 % 75;" in result.device[0]
     assert "c[i][4 * j + j2] = a[i][4 * j + j2] * (float)b[i][4 * j + j2];" in result.device[0]
     assert "a = (const float (*)[300])__builtin_assume_aligned(a, 16);" in result.device[0]
 

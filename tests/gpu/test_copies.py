@@ -92,7 +92,7 @@ def test_rows_of_any_length_are_asked_for_it(tmp_path: Path) -> None:
     (other,) = [k for k, line in enumerate(lines) if line == "} else {" and k > first]
     stores = [k for k, line in enumerate(lines) if line.startswith("polyc_store16")]
     assert [first < k < other for k in stores] == [True]
-    assert next(line for line in lines[other:] if "] = C_sum" in line).startswith("C[(long)(it + ")
+    assert next(line for line in lines[other:] if "] = C_sum" in line).startswith("C[(it + ")
 
 
 @pytest.mark.slow

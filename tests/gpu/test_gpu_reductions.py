@@ -189,11 +189,11 @@ TREE = """\
   s_parts[tx] = s_part;
   __syncthreads();
   if (tx < 16)
-    for (long part = tx + 16; part < 256; part += 16)
+    for (index part = tx + 16; part < 256; part += 16)
       s_parts[tx] += s_parts[part];
   __syncthreads();
   if (tx == 0) {
-    for (long part = 1; part < 16; part++)
+    for (index part = 1; part < 16; part++)
       s_parts[0] += s_parts[part];
 """
 
@@ -287,9 +287,9 @@ def test_operators_of_rows_are_one_kernel(tmp_path: Path) -> None:
     """A block for each row: what the row is reduced to, and the loops that use it, which all threads share."""
     text = device(SOFTMAX, tmp_path, reassociate=True)
     assert text.count("__global__") == 1
-    assert "for (long i = bx; i < n; i += gridDim.x) {" in text
-    assert text.count("for (long j = tx; j < m; j += 256)") == 3
-    assert text.count("for (long j = 1 + tx; j < m; j += 256)") == 1
+    assert "for (index i = bx; i < n; i += gridDim.x) {" in text
+    assert text.count("for (index j = tx; j < m; j += 256)") == 3
+    assert text.count("for (index j = 1 + tx; j < m; j += 256)") == 1
     assert "_parts" not in device(SOFTMAX, tmp_path)
 
 

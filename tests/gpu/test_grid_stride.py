@@ -49,7 +49,7 @@ def launched(text: str, folder: Path, **options: object) -> str:
 
 def test_steps_of_the_grid_have_64_bits(tmp_path: Path) -> None:
     """`1024 * gridDim.x` would be computed in 32 bits without a sign."""
-    assert "it += 1024L * gridDim.x" in launched(ROW, tmp_path)
+    assert "it += (index)1024 * gridDim.x" in launched(ROW, tmp_path)
 
 
 def test_blocks_are_bounded_where_a_machine_is_named(tmp_path: Path) -> None:

@@ -37,7 +37,7 @@ PROGRAMS = {
         "int n, float a[n][n], float c[n][n]",
         "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++)\n"
         "  c[i][j] = a[i][j == 0 ? 0 : j - 1] - a[i > n - 3 ? n - 1 : i + 2][j];",
-        "= a[i * n + (j - 1)] - a[(index)(i + 2) * n + j];",
+        "= a[i * n + (j - 1)] - a[(i + 2) * n + j];",
     ),
     "choices of data": (
         "int n, float t, float a[n][n], float c[n][n]",

@@ -74,15 +74,20 @@ def with_indices_of(items: tuple[c.N, ...], kind: str) -> tuple[c.N, ...]:
         """In an expression of indices."""
         match node:
             case c.Cast(type="long", operand=operand):
-                return c.Cast(kind, c.rewrite(operand, index))
-            case c.Binary(op="+" | "-" as op, left=left, right=c.Literal() as right) if (
-                plain := number(right)
-            ) and any(isinstance(n, c.Name) and n.name in own for n in c.walk(left)):
-                return c.Binary(op, c.rewrite(left, index), plain)
-            case c.Literal() if (plain := number(node)) is not None:
-                return plain if kind == "int" else c.Cast(kind, plain)
+                plain = c.rewrite(operand, index)
+                return plain if mentions_own(operand) else c.Cast(kind, plain)
+            case c.Binary(op="+" | "-" as op, left=left, right=right) if (digits := number(right)) and mentions_own(
+                left
+            ):
+                return c.Binary(op, c.rewrite(left, index), digits)
+            case c.Literal() if (digits := number(node)) is not None:
+                return digits if kind == "int" else c.Cast(kind, digits)
             case _:
                 return change(node)
+
+    def mentions_own(value: c.Expr) -> bool:
+        """Whether a value has the type already: an index is in it."""
+        return any(isinstance(n, c.Name) and n.name in own for n in c.walk(value))
 
     def of_index(node: c.Expr) -> c.Expr:
         return c.rewrite(node, index)

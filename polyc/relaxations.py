@@ -7,7 +7,9 @@ options that it changes. Each relaxation takes something away for good, so that 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import cached_property
+from functools import cached_property, reduce
+
+import islpy as isl
 
 from polyc.analysis.expand import buffer_of
 from polyc.analysis.loop_facts import loop_facts
@@ -17,7 +19,7 @@ from polyc.model import ctree as c
 from polyc.model.printed import Rendered
 from polyc.model.program import Options, Program
 from polyc.model.same import changed
-from polyc.model.scop import Statement
+from polyc.model.scop import AccessKind, Statement
 from polyc.model.tree import Band, Mark, walk
 from polyc.nests.nest import has_loops
 from polyc.nests.strides import gain_of
@@ -214,15 +216,52 @@ def _over(tried: Outcome) -> bool:
     return tried.refusal is not None and tried.refusal.over
 
 
-def in_memory(program: Program) -> bool:
-    """Whether a temporary's new array is needed as a whole: it might be larger than the stack of a CPU's thread."""
+def in_memory(program: Program) -> set[str]:
+    """The new arrays of temporaries that are needed as a whole: no tile keeps parts of them."""
     step = program.relocated
     made = set() if step is None else set(step.after.arrays) - set(step.before.arrays)
-    return bool(made) and any(
-        access.array in made and buffer_of(program, run, access) is None
+    return {
+        access.array
         for run in runs(program.tree)
         for access in program.statements[run.statement].accesses
+        if access.array in made and buffer_of(program, run, access) is None
+    }
+
+
+def is_no_larger(program: Program, array: str) -> bool:
+    """Whether a new array has no more elements than one that the region fills.
+
+    math: W's elements are iterations p, and a statement T[p] writes an element of its own for each: { p -> A[g(p)] } is
+          injective
+    """
+    statements, new = program.statements.values(), in_memory(program)
+    cells = [a.relation.range() for s in statements for a in s.accesses if a.array == array]
+    own = reduce(isl.Set.union, cells).reset_tuple_id()
+    return any(
+        access.kind is AccessKind.WRITE
+        and access.array not in new
+        and statement.domain.dim(isl.dim_type.set) == own.dim(isl.dim_type.set)
+        and access.relation.is_injective()
+        and own.is_subset(statement.domain.reset_tuple_id())
+        for statement in statements
+        for access in statement.accesses
     )
+
+
+def too_large(program: Program) -> bool:
+    """Whether a new array asks for memory of another order than the region's own arrays."""
+    return any(not is_no_larger(program, array) for array in in_memory(program))
+
+
+def in_memory_for_nothing(program: Program) -> bool:
+    """Whether new arrays are in memory whose sums have no registers."""
+    served = {name for r in program.remarks if r.code in SERVED for name in r.statements}
+    users = ({s.name for s in program.statements.values() if _uses(s, array)} for array in in_memory(program))
+    return any(not names_ & served for names_ in users)
+
+
+def _uses(statement: Statement, array: str) -> bool:
+    return any(access.array == array for access in statement.accesses)
 
 
 SERVED = frozenset({"register-tile", "jammed", "blocked", "row-blocks", "kept-rows"})
@@ -281,7 +320,14 @@ RELAXATIONS = (
     Relaxation(
         "expanded arrays of which no tile keeps parts",
         ("basteln",),  # what is in no tile now comes into none any more
-        lambda tried: tried.options.expand and not tried.options.gpu and in_memory(tried.final),
+        lambda tried: tried.options.expand and too_large(tried.final),
+        lambda tried: replace(tried.options, expand=False),
+        _not_expanded,
+    ),
+    Relaxation(
+        "expanded arrays in memory whose sums have no registers",
+        ("vectorize",),
+        lambda tried: tried.options.expand and in_memory_for_nothing(tried.final),
         lambda tried: replace(tried.options, expand=False),
         _not_expanded,
     ),

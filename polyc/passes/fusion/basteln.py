@@ -32,7 +32,7 @@ from polyc.passes.fusion.cluster import Cluster, Declined, Producer, output_band
 from polyc.passes.fusion.fuser import Fuser
 from polyc.passes.fusion.grouping import Choice, Grouping
 from polyc.passes.fusion.sizes import NotTiled, Sizes
-from polyc.passes.products.registers import apart
+from polyc.passes.products.registers import apart, contraction_size
 from polyc.poly import budget, empty_map, in_name, is_over_budget, maps, names, out_name, share
 from polyc.records import dataclass, replace
 
@@ -345,8 +345,11 @@ class _Composer:
         count = first.coincident_prefix
         sizes = self.sizes.first(self.program, band, fuser.outer)
         sizes = (*cluster.sizes[:count], *sizes[count:])
+        is_product = contraction_size(self.program, band) is not None
         for order in permutations(band.members[:count]):
             swapped = replace(band, members=(*order, *band.members[count:]))
+            if is_product and contraction_size(self.program, swapped, sizes) is None:
+                continue  # it has registers in tiles of its own only
             alone = fuser.cluster(q, other, swapped, sizes, cluster.innermost)
             shared = self._shared_data(cluster, alone)
             if not shared:

@@ -276,15 +276,33 @@ def test_tiles_of_a_sum_and_its_reader(body: str, tmp_path: Path) -> None:
     assert "w_each[" not in result.text
 
 
-def test_no_array_as_a_whole(tmp_path: Path) -> None:
-    """Where no tile keeps a part of it, the array is not made: it might be larger than the stack."""
+def test_an_array_as_a_whole(tmp_path: Path) -> None:
+    """Where no tile keeps a part of it, the array is in memory, if the region has an array that is as large."""
     body = f"w = 0.0; {PRODUCT} C[i][j] = 0.5 * C[n - 1 - i][j] + w;"
+    result = compiled(nest(body), tmp_path)
+    assert result.passed
+    assert [r.code for r in result.program.remarks if r.stage in ("temporaries", "registers")] == [
+        "relocated",
+        "register-tile",
+    ]
+    assert "__builtin_malloc(sizeof(double[n][n]))" in result.text
+
+
+def test_no_array_that_is_larger_than_all_others(tmp_path: Path) -> None:
+    body = f"w = 0.0; {PRODUCT} D[0][i] = 0.5 * D[0][n - 1 - i] + w;"
     assert relocated(nest(body), tmp_path).relocated is not None
     result = compiled(nest(body), tmp_path)
     assert result.passed
     assert result.program.relocated is None
-    assert [r.code for r in result.program.remarks if r.stage == "temporaries"] == ["not-relocated"]
-    assert "w_each" not in result.text
+
+
+def test_several_sums_of_one_nest(tmp_path: Path) -> None:
+    """Each has registers of its own, as the gates of a recurrent cell have."""
+    sums = "w += A[i][k] * B[k][j]; v += A[i][k] * D[k][j];"
+    body = f"w = 0.0; v = C[i][j]; for (int k = 0; k < n; k++) {{ {sums} }} C[i][j] = w > 0.0 ? v / w : v * w;"
+    result = compiled(nest(body).replace("double w;", "double w, v;"), tmp_path)
+    assert result.passed
+    assert sum(r.code == "register-tile" for r in result.program.remarks) == 2
 
 
 def test_loops_below_zero(tmp_path: Path) -> None:

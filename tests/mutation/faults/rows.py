@@ -132,7 +132,7 @@ ROWS: list[tuple[str, str, Install]] = [
         "that no tile keeps",
         together(
             patched(pipeline, "keep_rows", lambda _o: lambda program: program),
-            always(relaxations, "in_memory", False),
+            always(relaxations, "in_memory", set()),
         ),
     ),
 ]

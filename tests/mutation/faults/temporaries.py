@@ -181,7 +181,7 @@ def made_global(array: Array) -> Array:
 
 
 def in_memory(patch: Patch) -> None:
-    patch.setattr(relaxations, "in_memory", lambda _program: False)
+    patch.setattr(relaxations, "in_memory", lambda _program: set())
 
 
 _KEPT: dict[str, Any] = {}

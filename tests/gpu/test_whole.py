@@ -6,8 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from polyc.analysis.expressions.linear import Linear
+from polyc.codegen.gpu import whole
+from polyc.model import ctree as c
 from polyc.model.program import Options
 from polyc.pipeline import compile_region
+from polyc.records import replace
 from polyc.runtime import compare
 from tests.programs import compiled, region_of
 
@@ -91,3 +95,19 @@ def test_indices_that_are_values_keep_their_bits(tmp_path: Path) -> None:
     text = source("rows").replace("2 * a[i][j]", "i * j")
     (kernel,) = compiled(text, tmp_path, target="cuda").device
     assert "template" not in kernel
+
+
+def one_off(difference: Linear) -> c.Expr:
+    return CONDITION(replace(difference, constant=difference.constant + 1))
+
+
+CONDITION = whole._condition
+
+
+@pytest.mark.parametrize("name", ["rows", "stencil", "padding", "clamps"])
+def test_a_bound_that_is_one_off_is_seen(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tiles that a border cuts off by one element count as whole."""
+    monkeypatch.setattr(whole, "_condition", one_off)
+    region = region_of(source(name), tmp_path)
+    result = compile_region(region, Options(target="cuda"))
+    assert compare(region, result, tuple(range(30, 68))).differences

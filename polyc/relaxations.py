@@ -234,7 +234,7 @@ def is_no_larger(program: Program, array: str) -> bool:
     math: W's elements are iterations p, and a statement T[p] writes an element of its own for each: { p -> A[g(p)] } is
           injective
     """
-    statements, new = program.statements.values(), in_memory(program)
+    statements, new = program.scop.statements.values(), in_memory(program)
     cells = [a.relation.range() for s in statements for a in s.accesses if a.array == array]
     own = reduce(isl.Set.union, cells).reset_tuple_id()
     return any(

@@ -60,7 +60,7 @@ def test_subscripts_have_64_bits(tmp_path: Path) -> None:
         "        a[n][j] = 0;\n#pragma endscop\n}\n"
     )
     text = compiled(file, tmp_path, "--target", "cuda").with_suffix(".cu").read_text()
-    assert "a[(long)n * m + j] = 0;" in text
+    assert "a[(index)n * m + j] = 0;" in text
 
 
 def test_barriers_leave_branches() -> None:

@@ -114,13 +114,13 @@ def test_all_parallel_loops_are_dealt_out(tmp_path: Path) -> None:
     parallel, all four."""
     text = compiled(POOL, tmp_path, target="cuda").device[0]
     for loop in ("x = xt + tx", "y = yt + ty", "kt = bz", "bt = bx /"):
-        assert f"for (long {loop}" in text
+        assert f"for (index {loop}" in text
 
 
 def test_a_border_leaves_the_inside_its_threads(tmp_path: Path) -> None:
     text = compiled(BORDER, tmp_path, target="cuda").device[0]
     assert text.count("__global__") == 2
-    assert "for (long j = jt + tx;" in text
+    assert "for (index j = jt + tx;" in text
 
 
 def test_a_loop_that_computes_has_a_thread_for_each_iteration(tmp_path: Path) -> None:

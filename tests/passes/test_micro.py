@@ -557,20 +557,26 @@ void mirrored(double a[241][241], double s[241][241])
     assert check(region, result, sizes=(1,)) == []
 
 
+@pytest.mark.parametrize("flat", [False, True])
 @pytest.mark.parametrize("loops", ["i k", "k i"])
-def test_triangular_systems_with_many_right_hand_sides(loops: str, tmp_path: Path) -> None:
-    """Printed within the budget in either order of the loops: their panels are those of triangles in tiles."""
+def test_triangular_systems_with_many_right_hand_sides(loops: str, flat: bool, tmp_path: Path) -> None:
+    """Printed within the budget in either order of the loops: their panels are those of triangles in tiles. Rows of
+    flat arrays are behind a guard that asks for sizes at which anything runs."""
     heads = {
         "i k": "for (int i = 0; i < n; i++)\n    for (int k = 0; k < i; k++)",
         "k i": "for (int k = 0; k < n; k++)\n    for (int i = k + 1; i < n; i++)",
     }
+    arrays, update = "double L[restrict n][n], double X[restrict n][m]", "X[i][t] -= X[k][t] * L[i][k]"
+    if flat:
+        arrays = "double *restrict L, double *restrict X"
+        update = "X[i * m + t] -= X[k * m + t] * L[i * n + k]"
     text = f"""
-void f(int n, int m, double L[restrict n][n], double X[restrict n][m])
+void f(int n, int m, {arrays})
 {{
 #pragma scop
 {heads[loops]}
         for (int t = 0; t < m; t++)
-            X[i][t] -= X[k][t] * L[i][k];
+            {update};
 #pragma endscop
 }}
 """

@@ -73,7 +73,9 @@ class _MicroTiler(Tiler):
         assert isinstance(size, MicroSize)
         before = self.program
         try:
-            nest = MicroNest(self.program, band, above, contraction, size, self.numbers, self.alone)
+            nest = MicroNest(
+                where_it_runs(before, contraction), band, above, contraction, size, self.numbers, self.alone
+            )
             if nest.statements & added:
                 raise NoRegisterTile("it is computed in the tiles of another nest")
             node = nest.node()
@@ -654,6 +656,17 @@ def _simple(cells: isl.Map, around: tuple[Member, ...]) -> isl.Map:
         if lowest.is_int():
             found = found.lower_bound_val(isl.dim_type.in_, d, lowest)
     return found
+
+
+def where_it_runs(program: Program, one: Contraction) -> Program:
+    """The program of a triangle behind a guard that asks for sizes at which the region runs anything: no declared rows
+    of flat arrays tell isl that sizes are above zero, and it would take the triangle apart by their signs."""
+    scop = program.scop
+    anything = isl.Set.from_basic_set(program.tree.domain.params().simple_hull().remove_divs())
+    is_plain = program.statements[one.statement].domain.is_box() or not scop.arrays[one.array].flat
+    if is_plain or scop.known.is_subset(anything):
+        return program
+    return replace(program, scop=replace(scop, assumed=scop.assumed.intersect(anything)))
 
 
 def in_loops(places: isl.Set, at: isl.Map) -> isl.Set:

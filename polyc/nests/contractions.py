@@ -11,6 +11,7 @@ import islpy as isl
 from polyc.model.program import Buffer, Program
 from polyc.model.scop import Access, AccessKind
 from polyc.model.tree import Band, Leaf, Member, Node, Sequence
+from polyc.nests.nest import NOWHERE, Outer, values
 from polyc.nests.tiling import moves
 from polyc.poly import affine_of, everywhere, names, value_on
 from polyc.records import dataclass, replace
@@ -313,11 +314,16 @@ def varies(access: Access, member: Member, domain: isl.Set) -> bool:
     return any(c.involves_dims(isl.dim_type.in_, used[0], 1) for c in cells if c is not None)
 
 
-def extent_of(program: Program, member: Member, statement: str) -> int | None:
-    """How many values a loop has for a statement, where that is a constant."""
+def extent_of(program: Program, member: Member, statement: str, outer: Outer = NOWHERE) -> int | None:
+    """How many values a loop has for a statement, where that is a constant; in an iteration of the loops around."""
     domain = program.scop.statements[statement].domain.intersect_params(program.scop.known)
     value = value_on(member.schedule, domain.get_space()).intersect_domain(domain)
     low, high = value.min_val(), value.max_val()
-    if not (low.is_int() and high.is_int()):
+    if low.is_int() and high.is_int():
+        return int(high.sub(low).to_python()) + 1
+    if not outer.members:
         return None
-    return int(high.sub(low).to_python()) + 1
+    instances = isl.UnionSet.from_set(domain)
+    each = values(outer.members, instances).reverse().apply_range(values((member,), instances))
+    most = isl.Map.from_union_map(each.reverse().apply_range(each)).deltas().dim_max_val(0)
+    return int(most.to_python()) + 1 if most.is_int() else None

@@ -63,6 +63,9 @@ class Outer:
         return within_iteration(relation, self.members)
 
 
+NOWHERE = Outer()
+
+
 @lru_cache(maxsize=4000)
 def statements_below(step: Filter) -> frozenset[str]:
     """The statements that a step runs, kept: each array that might have a copy somewhere asks all steps."""

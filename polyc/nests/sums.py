@@ -11,13 +11,12 @@ from polyc.model.program import Options, Program
 from polyc.model.scop import Access, AccessKind, Statement
 from polyc.model.tree import Band, Leaf, Member, Node, Role, Sequence
 from polyc.nests.contractions import contraction_of, extent_of
-from polyc.nests.nest import Outer
+from polyc.nests.nest import NOWHERE, Outer
 from polyc.nests.strides import UNROLLED, dimension_of, step_of, strides_of
 from polyc.nests.tiling import moves, shared_among
 from polyc.poly import affine_of, names, value_on
 from polyc.records import dataclass
 
-NOWHERE = Outer()
 LINE_BYTES = 64
 ROWS, COLUMNS = 64, 512
 """Iterations of the outer loop that a thread takes at a time: rows of long sums, and neighbours in memory."""

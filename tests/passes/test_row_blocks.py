@@ -37,7 +37,65 @@ def test_values(file: Path, machine: str, target: str) -> None:
     assert check(region, result, sizes=SIZES) == []
 
 
+MANY = {
+    "rows of a pointer": """
+void f(int n, int m, double *restrict L, double *restrict x)
+{
+#pragma scop
+    for (int i = 0; i < n; i++) {
+        for (int j = 0; j < i; j++)
+            for (int t = 0; t < m; t++)
+                x[i * m + t] -= L[i * n + j] * x[j * m + t];
+        for (int t = 0; t < m; t++)
+            x[i * m + t] /= L[i * n + i];
+    }
+#pragma endscop
+}
+""",
+    "from the last row": """
+void f(int n, int m, float U[restrict n][n], float x[restrict n][m])
+{
+#pragma scop
+    for (int k = n - 1; k >= 0; k--) {
+        for (int t = 0; t < m; t++)
+            x[k][t] /= U[k][k];
+        for (int i = 0; i < k; i++)
+            for (int t = 0; t < m; t++)
+                x[i][t] -= U[i][k] * x[k][t];
+    }
+#pragma endscop
+}
+""",
+}
+
+
+@pytest.mark.parametrize("name", MANY)
+def test_many_right_hand_sides(name: str, tmp_path: Path) -> None:
+    """What earlier blocks give is a sum of products, in register tiles, whichever loop was outermost."""
+    region = region_of(MANY[name], tmp_path)
+    result = compile_region(region, Options(budget=ROOM))
+    codes = {remark.code for remark in result.program.remarks}
+    assert result.verified
+    assert codes >= {"row-blocks", "register-tile"}
+    assert not codes & FAILURES
+    assert check(region, result, sizes=(1, 47, 49, 97)) == []
+
+
 LEFT_ALONE = {
+    "nearest rows first, many right-hand sides": """
+void f(int n, int m, double U[restrict n][n], double x[restrict n][m])
+{
+#pragma scop
+    for (int i = n - 1; i >= 0; i--) {
+        for (int j = i + 1; j < n; j++)
+            for (int t = 0; t < m; t++)
+                x[i][t] -= U[i][j] * x[j][t];
+        for (int t = 0; t < m; t++)
+            x[i][t] /= U[i][i];
+    }
+#pragma endscop
+}
+""",
     "nearest rows first": """
 void f(int n, double U[n][n], double x[n])
 {

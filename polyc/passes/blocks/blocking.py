@@ -106,19 +106,9 @@ class _Blocker:
         return Band((blocks,), False, Sequence(tuple(parts)))
 
     def size_of(self, inner: Band, member: Member, step: Filter) -> int | None:
-        """Steps of a block, so that register tiles begin where it ends; None where the nest is no sum of products."""
+        """Steps of a block; None where the nest is no sum of products."""
         k = replace(member, schedule=member.schedule.intersect_domain(step.filter))
-        found = contraction_of(self.program, replace(inner, child=Band((k,), True, LEAF)), in_place=True)
-        if found is None:
-            return None
-        element = self.program.scop.arrays[found.array].element
-        if element.text not in ("float", "double"):
-            return None
-        machine = load_cpu(self.program.options.machine)
-        (size,) = micro_sizes(machine, None, None, None, element.size_bytes)
-        step_of_tiles = lcm(size.rows, size.columns)
-        (steps,) = given_tile(self.program, BLOCKS, (SHORTEST,), names(step.filter))
-        return rounded(steps, step_of_tiles)
+        return block_of_products(self.program, replace(inner, child=Band((k,), True, LEAF)))
 
     def waiting(self, step: Filter, member: Member, size: int, above: tuple[Member, ...]) -> isl.UnionSet | None:
         """The instances of one statement that nobody in their block needs; None where there are none."""
@@ -141,6 +131,20 @@ class _Blocker:
         leaving = inside.intersect_domain(far)
         elsewhere = leaving.subtract_range(far).union(leaving.intersect_range(far).subtract(at_one_cell))
         return far if elsewhere.is_empty() else None
+
+
+def block_of_products(program: Program, nest: Band) -> int | None:
+    """Iterations of a block around a sum of products, so that register tiles begin where it ends; None where a nest is
+    no such sum."""
+    found = contraction_of(program, nest, in_place=True)
+    if found is None:
+        return None
+    element = program.scop.arrays[found.array].element
+    if element.text not in ("float", "double"):
+        return None
+    (size,) = micro_sizes(load_cpu(program.options.machine), None, None, None, element.size_bytes)
+    (steps,) = given_tile(program, BLOCKS, (SHORTEST,), (found.statement,))
+    return rounded(steps, lcm(size.rows, size.columns))
 
 
 def largest_part(program: Program, waiting: isl.UnionSet, own: isl.UnionSet) -> isl.UnionSet | None:

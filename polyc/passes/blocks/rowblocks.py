@@ -11,7 +11,7 @@ from polyc.model.tree import Band, Domain, Filter, Mark, Node, Sequence
 from polyc.nests.sums import streams
 from polyc.nests.wishes import asks_tiles
 from polyc.passes.blocks.one_pass import OnePass, one_pass
-from polyc.passes.blocks.solves import Solve, solve_in_blocks
+from polyc.passes.blocks.solves import solve_in_blocks, solve_many
 from polyc.poly import names
 
 STAGE = "rowblocks"
@@ -59,17 +59,18 @@ def _told(program: Program, found: OnePass) -> tuple[Program, Node]:
 
 def _solved(program: Program, instances: isl.UnionSet, node: Node) -> tuple[Program, Node]:
     """The nest in blocks, where it is a solve."""
-    if not isinstance(node, Band) or node.members[0].coincident or asks_tiles(program, names(instances)):
+    if not isinstance(node, Band) or asks_tiles(program, names(instances)):
         return program, node
-    solve = solve_in_blocks(program, instances)
-    return (program, node) if solve is None else _told_of_solve(program, solve, tuple(names(instances)))
-
-
-def _told_of_solve(program: Program, solve: Solve, statements: tuple[str, ...]) -> tuple[Program, Node]:
+    many = node.members[0].coincident
+    solve = solve_many(program, node, instances) if many else solve_in_blocks(program, instances)
+    if solve is None:
+        return program, node
+    statements = tuple(names(instances))
     sums, sizes = ", ".join(solve.sums), " and ".join(map(str, solve.sizes))
     text = f"{', '.join(statements)} in blocks of {sizes} rows"
-    group = Group(statements, statements, (), solve.sizes, len(solve.sizes) > 1)
     message = f"{text}: what {sums} takes from earlier blocks comes first, and its rows are independent there"
-    program = replace(program, groups=(*program.groups, group))
     program = program.remark("row-blocks", STAGE, message, solve.sums, sizes=list(solve.sizes))
-    return program, Mark("group", solve.node, text=text)
+    if many:  # its sums of products, and what is left, get tiles of their own
+        return program, solve.node
+    group = Group(statements, statements, (), solve.sizes, len(solve.sizes) > 1)
+    return replace(program, groups=(*program.groups, group)), Mark("group", solve.node, text=text)

@@ -7,12 +7,13 @@ import islpy as isl
 from polyc.cost.given_sizes import ROW_BLOCKS, given_tile, rounded
 from polyc.machine import load_cpu
 from polyc.model.program import Program
-from polyc.model.tree import LEAF, Band, Filter, Leaf, Member, Node, Sequence, restrict
+from polyc.model.scop import AccessKind
+from polyc.model.tree import LEAF, Band, Filter, Leaf, Member, Node, Role, Sequence, restrict
 from polyc.nests.nest import Outer, values
 from polyc.nests.sums import Form, Sum, chains, sum_nest
-from polyc.nests.tiling import tile_members
-from polyc.passes.blocks.blocking import largest_part
-from polyc.poly import among, names, sets
+from polyc.nests.tiling import moves, tile_members
+from polyc.passes.blocks.blocking import block_of_products, largest_part
+from polyc.poly import among, names, sets, value_on
 from polyc.records import dataclass, replace
 
 MOST_ROWS = 128
@@ -71,7 +72,8 @@ def _blocked(
     rest = instances
     for step in node.child.children if isinstance(node.child, Sequence) else (Filter(instances, node.child),):
         sums = _sum_in(program, row, step.filter.intersect(instances), step.child)
-        early = _ahead(program, sums[0], sums[1], step.filter.intersect(instances), inside) if sums else None
+        own = step.filter.intersect(instances)
+        early = _ahead(program, sums[0].result[0].relation, sums[1], own, inside) if sums else None
         if sums is None or early is None or not _reaches_all_rows(early, row, sizes[0]):
             continue
         chain = tuple(replace(m, schedule=m.schedule.intersect_domain(early)) for m in sums[0].chain)
@@ -87,6 +89,64 @@ def _blocked(
         left = deeper[0] if deeper is not None else left
     found = tuple(name for step in steps for name in names(step.filter))
     return Band(blocks, False, Sequence((*steps, Filter(rest, left)))), found
+
+
+def solve_many(program: Program, node: Band, instances: isl.UnionSet) -> Solve | None:
+    """The same of a solve with many right-hand sides: sums of products ahead of the rows that they belong to.
+
+    rewrite:  for t for i { for j < i: x[i][t] -= L[i][j] * x[j][t]; x[i][t] /= L[i][i]; }
+              -> for it by 48 { for i in it for t for j < it: x[i][t] -= L[i][j] * x[j][t];
+                                for t for i in it { for it <= j < i: x[i][t] -= …; x[i][t] /= L[i][i]; } }
+    tree:     band(t, j, i) - sequence(S, x)
+              -> band(i by 48) - sequence(S ahead: band(i, t) - band(j), band(t, j, i) - sequence(S else, x))
+    requires: isl's schedule of the nest; of a single statement `registers` cuts the triangle by itself
+    """
+    if not node.permutable or not isinstance(node.child, Sequence) or "registers" in program.options.without:
+        return None
+    for step in node.child.children:
+        own, below = step.filter.intersect(instances), _loops(step.child)
+        written = [a for s in names(own) for a in program.statements[s].accesses if a.kind is not AccessKind.READ]
+        if len(names(own)) != 1 or len(written) != 1 or below is None:
+            continue
+        cell, every = written[0].relation, [_on(m, own) for m in (*node.members, *below)]
+        chain = tuple(m for m in every if not moves(cell, m))
+        rows = [k for k, m in enumerate(every) if moves(cell, m) and not m.coincident]
+        if len(rows) != 1 or rows[0] >= len(node.members) or not chain:
+            continue
+        columns = [m for m in every if moves(cell, m) and m.coincident]
+        result = (replace(every[rows[0]], coincident=True), *columns)
+        size = block_of_products(program, Band(result, True, Band(chain, True, LEAF)))
+        if size is None:
+            continue
+        row = node.members[rows[0]]
+        blocks = tile_members((row,), (size,))
+        inside = Outer(blocks).same_iteration(among(program.dependences.all, instances))
+        early = _ahead(program, cell, values(chain, own), own, inside)
+        if early is None or not _reaches_all_rows(early, row, size):
+            continue
+        early = _told_by_blocks(early, own, blocks[0], chain[0])
+        rest = instances.subtract(early).coalesce()
+        if inside.intersect_domain(rest).subtract_range(rest).is_empty():
+            inner = Band(tuple(_on(m, early) for m in chain), True, LEAF)
+            ahead = Band(tuple(_on(m, early) for m in result), True, inner)
+            count = node.coincident_prefix  # what is left needs no tiles but for threads
+            left = Band(node.members[:count], True, replace(node, members=node.members[count:]))
+            steps = Filter(early, ahead), Filter(rest, restrict(left, rest))
+            loop = replace(blocks[0], role=Role.LOOP)
+            return Solve(Band((loop,), False, Sequence(steps)), tuple(names(own)), (size,))
+    return None
+
+
+def _told_by_blocks(early: isl.UnionSet, own: isl.UnionSet, block: Member, step: Member) -> isl.UnionSet:
+    """The same instances, told by where the block of a row begins: j < 48 (i / 48), and not 48 (j / 48) + 48 <= i."""
+    (every,) = sets(own)
+    begin, value = (value_on(m.schedule, every.get_space()) for m in (block, step))
+    found = isl.UnionSet.from_set(every.intersect(begin.gt_set(value)))
+    return found if found.is_equal(early) else early
+
+
+def _on(member: Member, instances: isl.UnionSet) -> Member:
+    return replace(member, schedule=member.schedule.intersect_domain(instances))
 
 
 def _sum_in(program: Program, row: Member, instances: isl.UnionSet, node: Node) -> tuple[Sum, isl.UnionMap] | None:
@@ -115,10 +175,10 @@ def _loops(node: Node) -> tuple[Member, ...] | None:
 
 
 def _ahead(
-    program: Program, one: Sum, order: isl.UnionMap, own: isl.UnionSet, inside: isl.UnionMap
+    program: Program, written: isl.Map, order: isl.UnionMap, own: isl.UnionSet, inside: isl.UnionMap
 ) -> isl.UnionSet | None:
     """The instances of a sum that need nothing of their own block; None where there are none."""
-    cell = isl.UnionMap.from_map(one.result[0].relation)
+    cell = isl.UnionMap.from_map(written)
     at_one_cell = cell.apply_range(cell.reverse())
     into = inside.intersect_range(own)
     others = into.subtract_domain(own).union(into.intersect_domain(own).subtract(at_one_cell))

@@ -96,6 +96,8 @@ class Sizes:
         assert band is not None
         usual = sizes_for(options_of(program, band), band)
         count = band.coincident_prefix
+        if not producers and self.tiles(program, band, outer):
+            return alone
         tile = (*(a or u for a, u in zip(alone[:count], usual, strict=False)), *alone[count:])
         if outer.members or not self.models(program, band):
             return tile
@@ -205,7 +207,7 @@ class Sizes:
     def tiles(self, program: Program, band: Band, outer: Outer) -> list[tuple[int, ...]]:
         """Tiles of a band, the best first: for registers where it is a sum, else those that a GPU's description
         proposes."""
-        contraction, sizes = contraction_sizes(program, band, bool(outer.members))
+        contraction, sizes = contraction_sizes(program, band, outer)
         if contraction is not None and sizes:
             return list(dict.fromkeys(tile_of(contraction, size, len(band.members)) for size in sizes))
         sums = sum_nest(program, band) if streams(options_of(program, band)) else None

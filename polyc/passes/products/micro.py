@@ -66,7 +66,8 @@ class _MicroTiler(Tiler):
     def point(self, band: Band, above: tuple[Member, ...], added: frozenset[str]) -> Node:
         tile = above[-len(band.members) :]
         sizes = tuple(m.size if m.role is Role.TILE else 0 for m in tile)
-        found = contraction_size(self.program, band, sizes) or size_in_rows(self.program, band, above)
+        outer = Outer(tuple(m for m in above if m.role is Role.LOOP))
+        found = contraction_size(self.program, band, sizes, outer) or size_in_rows(self.program, band, above)
         if found is None:
             return band
         contraction, size = found
@@ -644,7 +645,7 @@ def _simple(cells: isl.Map, around: tuple[Member, ...]) -> isl.Map:
 
     math: the hull is taken of `{ [t] -> A[x] }` with t the numbers of tiles, so that it is tight
     """
-    sizes = [m.size if m.role is Role.TILE else 1 for m in around]
+    sizes = [m.size if m.role in (Role.TILE, Role.LOOP) else 1 for m in around]
     inner = [f"t{k}" for k in range(len(sizes))]
     corners = [f"{size}{t}" for t, size in zip(inner, sizes, strict=True)]
     corner = isl.Map.read_from_str(cells.get_ctx(), f"{{ [{', '.join(inner)}] -> [{', '.join(corners)}] }}")

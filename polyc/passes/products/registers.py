@@ -28,6 +28,7 @@ from polyc.nests.contractions import (
     tile_members_of,
     varies,
 )
+from polyc.nests.nest import NOWHERE, Outer
 from polyc.nests.strides import repeats
 from polyc.nests.sums import streams, sum_nest
 from polyc.nests.tiling import WHOLE
@@ -102,11 +103,11 @@ def is_sum(program: Program, band: Band) -> bool:
 
 
 def contraction_size(
-    program: Program, band: Band, tile: tuple[int, ...] | None = None
+    program: Program, band: Band, tile: tuple[int, ...] | None = None, outer: Outer = NOWHERE
 ) -> tuple[Contraction, ContractionSize | MicroSize] | None:
     """The shape for a nest on the machine that code is made for, where register tiles are worth it: the best one, or
     the best one for a tile that has been made already."""
-    found, sizes = contraction_sizes(program, band)
+    found, sizes = contraction_sizes(program, band, outer)
     for size in sizes:
         if found is not None and (tile is None or tile == tile_of(found, size, len(band.members))):
             return found, size
@@ -114,11 +115,11 @@ def contraction_size(
 
 
 def contraction_sizes(
-    program: Program, band: Band, inside: bool = False
+    program: Program, band: Band, outer: Outer = NOWHERE
 ) -> tuple[Contraction | None, Sequence_[ContractionSize] | Sequence_[MicroSize]]:
     """The contraction that a nest is, and shapes for it, the best first; none where one point a thread is as good.
 
-    inside: there are loops around it
+    outer: the loops around it
     """
     options = options_of(program, band)
     if options.tile_sizes != "auto" or options.fuse != "basteln" or STAGE in options.without:
@@ -130,7 +131,7 @@ def contraction_sizes(
     if not is_summed(element, options.gpu):
         return None, []
     pair = (found.rows, found.columns)
-    m, n = (extent_of(program, band.members[k], found.statement) for k in pair)
+    m, n = (extent_of(program, band.members[k], found.statement, outer) for k in pair)
     depth = _product(extent_of(program, member, found.statement) for member in found.chain)
     others = [member for k, member in enumerate(band.members) if k not in pair and member not in found.chain]
     batch = _product(extent_of(program, member, found.statement) for member in others)
@@ -143,14 +144,17 @@ def contraction_sizes(
     if not options.gpu:
         domain = program.statements[found.statement].domain
         panels = tuple(sum(varies(a, band.members[k], domain) for a in found.operands) for k in pair)
-        in_place = not all(band.members[k].coincident for k in pair)
+        # Rows in a block of a loop around are one tile: its columns are what runs in parallel.
+        in_block = m is not None and extent_of(program, band.members[found.rows], found.statement) is None
+        in_place = in_block or not all(band.members[k].coincident for k in pair)
         room = STACK_BYTES if lives_in_tiles(program, found.array) else None
         # Of a triangle's strips some are short, and threads would wait for each other at the end of each tile.
-        cpu, alone = load_cpu(options.machine), not inside and not others and domain.is_box() and room is None
+        cpu, alone = load_cpu(options.machine), not outer.members and not others and domain.is_box() and room is None
         moved = (panels[0], panels[1])
         sizes = micro_sizes(cpu, m, n, depth, element.size_bytes, moved, in_place, room, alone)
         own = names(band.members[0].schedule.domain())
-        return found, [resized(size, given_tile(program, REGISTER_TILES, size.tile, own)) for size in sizes]
+        sizes = [resized(size, given_tile(program, REGISTER_TILES, size.tile, own)) for size in sizes]
+        return found, [replace(s, block_m=WHOLE) if in_block and (m or 0) <= s.block_m else s for s in sizes]
     machine = load_gpu(options.machine)
     rows, columns = (loads_neighbours(program, band, found, k) for k in pair)
     windows = [a for a in found.operands if is_window(a, found.chain, program.statements[found.statement].domain)]

@@ -105,3 +105,23 @@ def test_several_tables_in_one_declaration(tmp_path: Path) -> None:
     text += "            a[k][x] = ex[k] * x + ey[k];\n}\n"
     found, _ = compiled_file(text, tmp_path)
     assert len(found) == 1
+
+
+BACKWARDS = """
+void f(int n, int m, double U[restrict n][n], double x[restrict n][m])
+{
+    for (int i = n - 1; i >= 0; i--) {
+        for (int j = i + 1; j < n; j++)
+            for (int t = 0; t < m; t++)
+                x[i][t] -= U[i][j] * x[j][t];
+        for (int t = 0; t < m; t++)
+            x[i][t] /= U[i][i];
+    }
+}
+"""
+
+
+def test_one_thread_takes_whole_rows_that_a_cache_holds(tmp_path: Path) -> None:
+    """Strips of the right-hand sides are for threads, and for systems that are larger than the last cache."""
+    _, text = compiled_file(BACKWARDS, tmp_path)
+    assert "&& polyc_threads(polyc_several() || 1.0 * (n - 1L) * m > 2097152)) {" in text

@@ -52,6 +52,19 @@ void f(int n, int m, double *restrict L, double *restrict x)
 #pragma endscop
 }
 """,
+    "a row for each right-hand side": """
+void f(int n, int m, double *restrict L, double *restrict x)
+{
+#pragma scop
+    for (int t = 0; t < m; t++)
+        for (int i = 0; i < n; i++) {
+            for (int j = 0; j < i; j++)
+                x[t * n + i] -= L[i * n + j] * x[t * n + j];
+            x[t * n + i] /= L[i * n + i];
+        }
+#pragma endscop
+}
+""",
     "from the last row": """
 void f(int n, int m, float U[restrict n][n], float x[restrict n][m])
 {

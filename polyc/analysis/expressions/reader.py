@@ -257,7 +257,8 @@ def agree(one: Value, two: Value, domain: isl.Set) -> isl.Set | None:
     if agree_plainly(one, two):
         return None
     if isinstance(one, isl.Aff) and isinstance(two, isl.Aff):
-        equal = one.eq_set(two)
+        other = two.align_params(one.get_space().params())
+        equal = one.align_params(other.get_space().params()).eq_set(other)
     else:
         domain = domain.intersect(piecewise(one).domain())
         equal = piecewise(one).eq_set(piecewise(two))

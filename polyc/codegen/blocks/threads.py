@@ -17,12 +17,14 @@ from functools import reduce
 
 from polyc.analysis.expressions.promoted import EXTREMA, WHOLE
 from polyc.analysis.loop_facts import is_as_written
+from polyc.codegen.loops.exprs import ExprPrinter, build_for, expression
 from polyc.codegen.text.macros import MANY, SEVERAL, THREADS
+from polyc.machine import load_cpu
 from polyc.model import ctree as c
 from polyc.model.program import Buffer, Program
-from polyc.model.scop import Array
+from polyc.model.scop import AccessKind, Array
 from polyc.model.tree import Band, Member, Node, Role, walk
-from polyc.poly import constant_of, names
+from polyc.poly import box_extents, constant_of, names
 from polyc.records import replace
 
 Body = tuple[c.Stmt, ...]
@@ -30,6 +32,9 @@ PART = 16
 """Of the work that pays for threads, what pays for the beginning and the end of other loops than were written."""
 NARROW = 512
 """Bytes of a row: taken from each row by itself, fewer of them come at half the speed of the whole row."""
+CACHED = 2
+"""Times the last cache, up to which one thread gains nothing by strips of rows: what whole rows meet again comes from
+there, and their loops are longer (a triangular system, backwards: 0.6 of the time as written at 5 MB, 2.0 at 32 MB)."""
 
 
 def asked_of_threads(program: Program, body: Body) -> tuple[Body, list[c.Expr]]:
@@ -56,8 +61,8 @@ def asked_of_threads(program: Program, body: Body) -> tuple[Body, list[c.Expr]]:
     asked_anyway = program.scop.search is not None  # how many threads a search needs (`ranges.py`)
     if started and not (in_vectors or asked_anyway or helped) and _is_for_threads(program) and is_as_written(program):
         enough.append(c.Call(SEVERAL, ()))
-    elif started and not asked_anyway and _is_narrow(program):
-        enough.append(c.Call(MANY, ()))
+    elif started and not asked_anyway and (width := _width_of_strips(program)):
+        enough.append(c.Call(MANY, ()) if width < NARROW else _several_or_large(program))
     return body, enough
 
 
@@ -144,17 +149,19 @@ def _is_for_threads(program: Program) -> bool:
     )
 
 
-def _is_narrow(program: Program) -> bool:
-    """Whether tiles take short parts of rows, one row after the other, for the sake of threads: each thread fetches
-    what lies apart, at half the speed of whole rows, so that two of them gain nothing."""
+def _width_of_strips(program: Program) -> int:
+    """Bytes of the parts of rows that tiles take for the sake of threads, one row after the other, if all of them do: a
+    thread fetches what lies apart. Of narrow ones at half the speed of whole rows, so that two threads gain nothing."""
     tiles = [
         (node, m) for node in _bands(program.tree.child) for m in node.members if m.role is Role.TILE and m.parallel
     ]
-    return bool(tiles) and all(len(band.members) == 1 and _takes_parts(band, tile, program) for band, tile in tiles)
+    widths = [_width(band, tile, program) if len(band.members) == 1 else 0 for band, tile in tiles]
+    return max(widths) if widths and all(widths) else 0
 
 
-def _takes_parts(band: Band, tile: Member, program: Program) -> bool:
-    """Whether all vector loops below go along the tile, and sequential ones stand around some of them."""
+def _width(band: Band, tile: Member, program: Program) -> int:
+    """Bytes of a row in a tile, if all vector loops below go along the tile, and sequential ones stand around some of
+    them; else 0."""
     below = list(_bands(band.child))
     innermost = [node.members[-1] for node in below if not any(_bands(node.child))]
     rows = [m for node in below for m in node.members if not (m.name == tile.name and m.vector)]
@@ -167,7 +174,24 @@ def _takes_parts(band: Band, tile: Member, program: Program) -> bool:
     along = all(m.name == tile.name and m.vector for m in innermost)
     written = [program.scop.statements[n].loops for n in names(tile.schedule.domain()) if n in program.scop.statements]
     along &= all(loops[-1] == tile.name for loops in written)  # so that one thread takes whole rows
-    return along and bool(rows) and all(m.role is not Role.REGISTER for m in rows) and width < NARROW
+    return width if along and rows and all(m.role is not Role.REGISTER for m in rows) else 0
+
+
+def _several_or_large(program: Program) -> c.Expr:
+    """Whether there are several threads, or the largest array that is written exceeds `CACHED`, if that is known."""
+    several, scop = c.Call(SEVERAL, ()), program.scop
+    written = [a for s in scop.statements.values() for a in s.accesses if a.exact and a.kind is not AccessKind.READ]
+    sizes = [box_extents(a.relation.range(), scop.known) for a in written]
+    largest = max((one for one in sizes if one), key=len, default=[])
+    if not largest or None in sizes:
+        return several
+    cache = load_cpu(program.options.machine).levels[-1].bytes
+    element = max(scop.arrays[a.array].element.size_bytes for a in written)
+    build, printer = build_for(scop, scop.context), ExprPrinter(scop.parameters, {})
+    factors = [c.Literal("1.0"), *(printer.convert(expression(build, extent)) for extent in largest)]
+    amount = reduce(lambda left, right: c.Binary("*", left, right), factors)
+    large = c.Binary(">", amount, c.Literal(str(CACHED * cache // element)))
+    return c.Call(THREADS, (c.Binary("||", several, large),))
 
 
 def _bands(node: Node) -> Iterator[Band]:

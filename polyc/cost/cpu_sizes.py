@@ -21,7 +21,7 @@ from polyc.model.tree import Band, Member
 from polyc.nests.lifetimes import kept_by_iterations
 from polyc.nests.nest import Nest, Outer, all_instances, has_loops, values
 from polyc.nests.samples import LARGE, sample_parameters
-from polyc.nests.strides import dimension_of, distance, gain_of, in_rows, step_of
+from polyc.nests.strides import dimension_of, distance, gain_of, in_rows, makes_no_vectors, step_of
 from polyc.poly import box_volume, budget, is_over_budget, names, set_name, sets, share
 from polyc.records import dataclass, replace
 
@@ -311,6 +311,7 @@ def _tiled(program: Program, band: Band, probes: Probes, machine: Cpu) -> TiledN
     gains = {k: gain_of(m, program) for k, m in enumerate(members)}
     best = max(gains, key=lambda k: (gains[k], k))
     vectors = gains[best] > 0 or in_rows(members[best], program)
+    vectors = vectors and not makes_no_vectors(members[best].schedule.domain(), program)
     inner = best if vectors else len(members) - 1
     waiting = rows_of(program, band)
     rows = waiting.count if waiting is not None else 0

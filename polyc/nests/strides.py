@@ -131,6 +131,13 @@ def private_between(band: Band, program: Program) -> bool:
     return False
 
 
+def makes_no_vectors(instances: isl.UnionSet, program: Program) -> bool:
+    """Whether statements compute with complex numbers: compilers make no vectors of their products, which look for NaN
+    (C99, Annex G), so that a sum of them is best off in registers, as it was written."""
+    accesses = (a for s in sets(instances) for a in program.statements[set_name(s)].accesses)
+    return any(program.scop.arrays[a.array].element.kind == "other" for a in accesses)
+
+
 def gain_of(member: Member, program: Program) -> float:
     """How well the accesses below like the loop innermost, or on neighbouring threads: the more, the better."""
     return strides_of(member, program).gain

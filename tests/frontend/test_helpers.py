@@ -125,6 +125,28 @@ def test_values_are_those_of_the_call(function: str, call: str, expected: str, s
     assert value(scop(program(f"m[i][j] = {call};", f"static {function}"))) == expected
 
 
+STRUCTS = """
+typedef struct { float *t; float top; int n; } table;
+typedef struct { int k; table t, many[2]; } tables;
+static float at(table q, float x) { float y = q.t[2 * q.n]; return x > q.top ? 1.f : y * x; }
+"""
+
+
+@pytest.mark.parametrize(
+    ("argument", "expected"),
+    [
+        ("p.t", "a[j] > p.t.top ? 1.f : (float)p_t_t[2 * p.t.n] * a[j]"),
+        ("o->t", "a[j] > o[0].t.top ? 1.f : (float)o_t_t[2 * o[0].t.n] * a[j]"),
+        ("*l", "a[j] > l[0].top ? 1.f : (float)l_t[2 * l->n] * a[j]"),
+        ("l[1]", "a[j] > l[1].top ? 1.f : (float)l_1_t[2 * l[1].n] * a[j]"),
+        ("o->many[0]", "at(o[0].many[0], a[j])"),
+    ],
+)
+def test_structs_are_given_by_their_places(argument: str, expected: str, scop: Modeller) -> None:
+    head = "int h, int w, float *a, float m[h][w], tables p, tables *o, table *l"
+    assert value(scop(program(f"m[i][j] = at({argument}, a[j]);", STRUCTS, arguments=head))) == expected
+
+
 BRANCHES = " ".join(f"if (x > {k}) {{ int y{k} = x; x = y{k}; }}" for k in range(30))
 
 

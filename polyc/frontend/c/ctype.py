@@ -308,7 +308,8 @@ def basic(name: str, spelled: str) -> CType:
     if name == "__bf16":  # two bytes, and no arithmetic that NumPy or a kernel has
         return CType(spelled, "other", 2)
     if "_Complex" in words or "void" in words:
-        return CType(spelled, "other", 1 if "void" in words else 16 if "double" in words else 8)
+        size = 1 if "void" in words else 32 if "long" in words else 16 if "double" in words else 8
+        return CType(spelled, "other", size)
     if words == ["long", "double"]:
         return CType(spelled, "float", 16)
     if not set(words) <= {"char", "short", "int", "long", "signed", "unsigned", "_Bool", "__int128"}:

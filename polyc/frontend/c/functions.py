@@ -10,6 +10,10 @@ acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh erf erfc exp 
 fmod hypot ldexp lgamma llrint llround log log10 log1p log2 logb lrint lround nan nearbyint nextafter pow remainder rint
 round scalbn scalbln sin sinh sqrt tan tanh tgamma trunc ilogb
 """
+_COMPLEX = """
+cabs cacos cacosh carg casin casinh catan catanh ccos ccosh cexp cimag clog conj cpow cproj creal csin csinh csqrt ctan
+ctanh
+"""
 _OTHER = """
 abs labs llabs imaxabs isnan isinf isfinite signbit isnormal fpclassify isdigit isalpha isspace isupper islower toupper
 tolower __builtin_abs __builtin_labs __builtin_fpclassify __builtin_expect __builtin_popcountl __builtin_popcountll
@@ -26,7 +30,12 @@ polybench_timer_stop polybench_timer_print polybench_free_data polybench_flush_c
 """
 
 PURE: frozenset[str] = frozenset(
-    [f"{prefix}{name}{suffix}" for name in _MATH.split() for prefix in ("", "__builtin_") for suffix in ("", "f", "l")]
+    [
+        f"{prefix}{name}{suffix}"
+        for name in (_MATH + _COMPLEX).split()
+        for prefix in ("", "__builtin_")
+        for suffix in ("", "f", "l")
+    ]
     + [f"{prefix}{name}{suffix}" for name in _CLASSES for prefix in ("__builtin_", "__") for suffix in ("", "f", "l")]
     + _OTHER.split()
     + [*NUMBERS]

@@ -5,7 +5,8 @@
 
 rewrite:  f(a, b)  ->  (R)e[x := (X)a, y := (Y)b]     for R f(X x, Y y) { return e; }
 requires: the arguments have no side effects; e reads nothing but the parameters and constants, elements behind
-          pointers and members of structs among the parameters, and variables of the file; a struct is given by its name
+          pointers and members of structs among the parameters, and variables of the file; a struct is given by a place
+          in memory: its name, `v[i]`, `*p`, `p->tab`
 ensures:  the same operations on the same values: casts stand where C converts, unless they change nothing. An argument
           that e does not evaluate in a call is not evaluated
 """
@@ -22,7 +23,7 @@ from polyc.analysis.expressions.constants import literal_value
 from polyc.analysis.expressions.facts import lvalues
 from polyc.analysis.expressions.ranges import decided
 from polyc.errors import Span, UserError
-from polyc.frontend.c.ctype import INT, Shape, Types, basic, common, promote
+from polyc.frontend.c.ctype import INT, Shape, Types, basic, common, member_of, promote
 from polyc.frontend.c.effects import NOTHING, Effect, is_readable
 from polyc.frontend.c.expressions import Expressions
 from polyc.frontend.c.functions import PURE, real_type
@@ -127,12 +128,13 @@ class Helpers:
                 return call
             given[name] = c.Name(scope.blocks[0][name].key)
         for (name, shape), argument in zip(helper.parameters, call.arguments, strict=True):
-            if shape.dims or shape.element.kind == "struct":
-                if not is_same_array(argument, shape, scope) and not is_address(argument, shape, scope):
-                    return call
+            place = shape.dims or shape.element.kind == "struct"
+            if place and (is_same_array(argument, shape, scope) or is_address(argument, shape, scope)):
                 given[name] = argument
                 continue
-            passed = converted(argument, shape.element, type_of(argument, scope))
+            if place and not is_struct(argument, shape, scope):
+                return call
+            passed = argument if place else converted(argument, shape.element, type_of(argument, scope))
             followed = anywhere or self.effects(call.function).anything  # else nobody knows what the call does
             if helper.uses.get(name, 0) > 1 and not followed and not is_small(passed):
                 return call
@@ -421,6 +423,20 @@ def is_address(argument: c.Expr, shape: Shape, scope: Scope) -> bool:
     inner = argument.operand if isinstance(argument, c.Unary) and argument.op == "&" else None
     single = shape.element.kind == "struct" and len(shape.dims) == 1
     return single and inner is not None and is_same_array(inner, replace(shape, dims=()), scope)
+
+
+def is_struct(argument: c.Expr, shape: Shape, scope: Scope) -> bool:
+    """Whether an argument is a struct in memory, `v[i]`, `*p` or `p->tab`, for a parameter of its type."""
+    found = resolve(scope, argument)
+    if shape.dims or found is None or found.symbol.volatile:
+        return False
+    at: Shape | None = found.symbol.shape
+    for link in found.rest:
+        at = member_of(scope.types, at.node, link.field) if at is not None and isinstance(link, c.Member) else None
+        if at is None or at.dims or "volatile" in at.qualifiers:
+            return False
+    assert at is not None
+    return at.element.text == shape.element.text and same_struct(at.node, shape.node)
 
 
 def is_global(name: str, scope: Scope) -> bool:

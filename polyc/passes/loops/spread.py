@@ -23,6 +23,7 @@ from polyc.nests.strides import (
     distance,
     iterations,
     iterations_below,
+    makes_no_vectors,
     step_of,
     strides_of,
     subscript_of,
@@ -228,7 +229,8 @@ class _Spreader:
         written = self.private_values(instances, (*above, *band.members))
         if not self.across(written, band, band.child, above):
             return None
-        size = 0 if self.calls_below_branches(inner) else self.width(written)
+        alone = self.calls_below_branches(inner) or makes_no_vectors(instances, self.program)
+        size = 0 if alone else self.width(written)
         columns: dict[int, tuple[Column, ...]] = {}
         member, rows = None, 0
         few = unrolled_below(band, self.program) or has_small_windows(

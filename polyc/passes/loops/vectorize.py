@@ -28,6 +28,7 @@ from polyc.nests.strides import (
     UNROLLED,
     gain_of,
     iterations_below,
+    makes_no_vectors,
     private_across,
     private_between,
     strides_of,
@@ -137,6 +138,9 @@ def _sunk(band: Band, program: Program) -> Node:
         return band
     # A line of the cache for each element of a vector: not where the loops as they are go along the lines.
     if innermost and all(strides[id(m)].far < strides[id(best)].far for m in innermost):
+        return band
+    still = innermost and not any(strides[id(m)].far for m in innermost)
+    if still and makes_no_vectors(band.members[0].schedule.domain(), program):
         return band
     if unrolled_below(band, program) if loops_below else len(band.members) == 1 or private_between(band, program):
         return band

@@ -104,6 +104,21 @@ def test_report_of_a_folder(report: Callable[..., Result]) -> None:
     assert "count" in unit["loops"][2]["reason"]
 
 
+def test_loops_of_a_statement_have_its_reason(polyc: Polyc, tmp_path: Path) -> None:
+    """Nothing else that is told of the region is a reason."""
+    (tmp_path / "unit.c").write_text(
+        "void mark(int n, int m, float *restrict out, const char *restrict bit)\n{\n"
+        "    for (int i = 0; i < n; i++) {\n"
+        "        if (bit[i])\n"
+        "            for (int j = 0; j < m; j++) out[i * m + j] = 1;\n"
+        "    }\n"
+        "}\n"
+    )
+    (unit,) = json.loads(polyc("report", ".", "--format", "json").stdout)["files"]
+    kept = "this condition depends on data: its statement is kept whole"
+    assert [(row["line"], row["compiled"], row["reason"]) for row in unit["loops"]] == [(3, True, ""), (5, False, kept)]
+
+
 def test_a_page_grows_with_the_build(polyc: Polyc, tmp_path: Path) -> None:
     (tmp_path / "one.c").write_text(UNIT)
     (tmp_path / "two.c").write_text(UNIT.replace("scale", "other").replace("count", "counted"))

@@ -121,7 +121,7 @@ void f(int n, double *a)
 #pragma endscop
 }
 """
-    with pytest.raises(UserError, match="nobody knows before the loops run whether this holds") as error:
+    with pytest.raises(UserError, match="nobody knows before the loops run whether what is asserted holds") as error:
         region_of(text, tmp_path)
     (problem,) = error.value.diagnostics
     assert problem.code == "asserted"

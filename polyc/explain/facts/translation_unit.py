@@ -61,21 +61,24 @@ def unit_record(source: Source, compiled: Sequence[Compiled], seconds: float) ->
     """The record of a file that went through the compiler."""
     found = _in_nests(source, compiled)
     told = {line: reason for one in compiled for line, reason in _kept_whole(one)}
+    kept = dict(told)
     for note in source.left:
         if note.span is not None:
             told[note.span.line] = _STAYS.sub("", note.message)
     rows: list[LoopRecord] = []
-    around: list[tuple[int, str]] = []
+    around: list[tuple[int, int, str]] = []
     whole: dict[str, str] = {}
     for loop in source_loops(source.text):
-        while around and around[-1][0] < loop.line:
+        while around and around[-1][1] < loop.line:
             around.pop()
-        reason = told.get(loop.line) or (around[-1][1] if around else whole.get(loop.function, UNSEEN))
+        first, _, reason = around[-1] if around else (loop.line, 0, whole.get(loop.function, UNSEEN))
+        nearest = max((line for line in kept if first <= line <= loop.line), default=0)
+        reason = told.get(loop.line) or kept.get(nearest, reason)
         if reason.startswith("its function "):
             whole[loop.function] = reason
         if loop.line in source.absent:
             reason = LEFT_OUT
-        around.append((loop.last, reason))
+        around.append((loop.line, loop.last, reason))
         done = found.get(loop.line)
         rows.append(LoopRecord(loop, True, done) if done is not None else LoopRecord(loop, False, (), reason))
     return UnitRecord(source.path, tuple(rows), "", seconds, source=source.text)
@@ -108,8 +111,9 @@ def _in_nests(source: Source, compiled: Sequence[Compiled]) -> dict[int, tuple[s
 
 
 def _kept_whole(compiled: Compiled) -> list[tuple[int, str]]:
-    """The loops of a region that are part of a statement: the line, and the reason."""
-    return [(note.span.line, note.message) for note in compiled.initial.scop.notes if note.span is not None]
+    """The statements of a region whose loops are no loops of the model: the line, and the reason."""
+    notes = [(note.span, note.message) for note in compiled.initial.scop.notes]
+    return [(span.line, message) for span, message in notes if span is not None and "kept whole" in message]
 
 
 def kind_of(reason: str) -> str:

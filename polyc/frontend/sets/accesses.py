@@ -131,7 +131,9 @@ class Collector:
         if expr.function == ASSERTED:
             if not Affine(self.region).asserts(expr.arguments[0], env):
                 hint = "move it out of the loops, or compile with -DNDEBUG"
-                self.region.refuse("asserted", "nobody knows before the loops run whether this holds", expr.span, hint)
+                self.region.refuse(
+                    "asserted", "nobody knows before the loops run whether what is asserted holds", expr.span, hint
+                )
             return self.read(expr.arguments[1], env) if len(expr.arguments) > 1 else c.Literal("0")
         effect = self.region.effects(expr.function)
         arguments = tuple(self.argument(a, env, effect.writes(k)) for k, a in enumerate(expr.arguments))

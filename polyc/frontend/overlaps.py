@@ -223,7 +223,7 @@ def _rows(
     """
     dims = symbol.shape.dims
     levels = next((k for k, dim in enumerate(dims) if k and not dim.pointer), len(dims)) - 1
-    if levels not in (1, 2) or any(dim.pointer for dim in dims[levels + 1 :]):
+    if not levels or any(dim.pointer for dim in dims[levels + 1 :]):
         raise refused(
             f"the rows of '{symbol.c_name}' are pointers to pointers, which might lead to the same memory",
             "promise with --no-alias that they do not",
@@ -261,10 +261,10 @@ def _rows(
         found.append(
             _Object(f"{array.name} rows {number}", Memory(name, *first, None, tuple(inside), written), True, False)
         )
-        if levels == 2:
-            found.append(
-                _Object(f"{array.name} pointers {number}", Memory(name, *first, None, (inside[0],)), True, False)
-            )
+        found += [
+            _Object(f"{array.name} pointers {number}, {k}", Memory(name, *first, None, tuple(inside[:k])), True, False)
+            for k in range(1, levels)
+        ]
     if _is_pointer(symbol):
         found.append(_Object(array.name, Memory(name, *_bounds(cells, 0, known)), True, is_restricted(symbol)))
     elif after.is_exposed(symbol):

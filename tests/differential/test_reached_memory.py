@@ -41,6 +41,22 @@ void cross(int n, double ***a, double ***b)
             for (int k = 0; k < 8; k++)
                 a[i][j][k] = b[i - 1][j][k] + b[i + 1][j][k] + b[i][j - 1][k] - b[i][j + 1][k];
 }
+void pack(int n, int i, double ****a, double *out)
+{
+    int m, j, k, at;
+    for (at = 0, m = 0; m < 2; m++)
+        for (j = 1; j < n; j++)
+            for (k = 1; k < 7; k++, at++)
+                out[at] = a[m][i][j][k] * 2;
+}
+void deep(int n, double ****a, const double *w)
+{
+    for (int m = 0; m < 2; m++)
+        for (int i = 0; i < n; i++)
+            for (int j = 1; j < 9; j++)
+                for (int k = 0; k < 8; k++)
+                    a[m][i][j][k] = a[m][i][j][k] + w[k + m];
+}
 void both(int n, double (**a)[4], double *b[3])
 {
     for (int i = 0; i < n; i++)
@@ -94,6 +110,10 @@ int main(void)
         cube(4, 10, p, way == 4 ? p : q, way == 5 ? a[25] + 3 : pool + 6 * N * N);
         cross(4, p, way == 2 ? p : q);
         cube(0, 10, NULL, NULL, NULL);
+        double ***r[2] = {p, way == 4 ? p : q};
+        pack(10, 1, r, way == 5 ? b[12] + 2 : pool + 7 * N * N);
+        deep(3, r, way == 2 ? a[4] : pool);
+        pack(1, 0, NULL, NULL);
         show("way");
     }
     return 0;
@@ -149,7 +169,7 @@ def compiled(text: str, folder: Path) -> tuple[str, int]:
     return render_file(source, regions), len(regions)
 
 
-@pytest.mark.parametrize(("text", "regions"), [(ROWS + MAIN, 6), (MANY, 1)], ids=["rows", "many"])
+@pytest.mark.parametrize(("text", "regions"), [(ROWS + MAIN, 8), (MANY, 1)], ids=["rows", "many"])
 def test_overlaps_run_as_they_were(text: str, regions: int, tmp_path: Path) -> None:
     printed, count = compiled(text, tmp_path)
     assert count >= regions

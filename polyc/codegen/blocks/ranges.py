@@ -20,7 +20,6 @@ from polyc.poly import box_extents, box_volume
 
 ANSWER = "polyc_is_apart"
 """The variable of the answer where nothing else is asked."""
-ROWS = ("polyc_row", "polyc_row_2")
 LIGHT, FREE, LENGTH = 2.0, 8.0, 10.0
 """How many times the work of a search the loops have to have for two threads to be worth it, and for one where the
 loops were changed; the length of a loop."""
@@ -175,21 +174,23 @@ def _listed(scop: Scop, memory: Memory, bound: Bound) -> c.Stmt:
     ranges = ((memory.low, memory.high), *memory.inside)
     row = memory.base
     for depth in range(len(ranges) - 1):
-        row = c.Subscript(row, c.Name(ROWS[depth]))
+        row = c.Subscript(row, c.Name(_row_at(depth)))
     first, last = ranges[-1]
     loop: c.Stmt = c.ExprStmt(c.Call(RANGE, (_moved(row, bound(first)), _moved(row, bound(_behind(last))), written)))
-    for name, (first, last) in reversed(list(zip(ROWS, ranges[:-1], strict=False))):
-        loop = c.For(
-            c.Decl("long", name, (), bound(first)),
-            c.Binary("<", c.Name(name), bound(_behind(last))),
-            c.Postfix("++", c.Name(name)),
-            loop,
-        )
+    for depth, (first, last) in reversed(list(enumerate(ranges[:-1]))):
+        name = c.Name(_row_at(depth))
+        head = c.Decl("long", name.name, (), bound(first)), c.Binary("<", name, bound(_behind(last)))
+        loop = c.For(*head, c.Postfix("++", name), loop)
     touched = memory.low.domain().gist(scop.known)
     if touched.plain_is_universe():
         return loop
     build, printer = build_for(scop, scop.context), ExprPrinter(scop.parameters, {})
     return c.If(printer.convert(condition(build, touched)), loop)
+
+
+def _row_at(depth: int) -> str:
+    """The variable that counts the rows of a pointer's pointers."""
+    return f"polyc_row_{depth + 1}" if depth else "polyc_row"
 
 
 def _ends(memory: Memory, bound: Bound) -> tuple[c.Expr, c.Expr]:

@@ -15,9 +15,11 @@ from polyc.records import dataclass
 
 CALL_OPERATIONS = 10
 _CHEAP = frozenset(
-    name + kind for name in ("fabs", "fmax", "fmin", "floor", "ceil", "trunc", "rint") for kind in ("", "f")
+    name + kind
+    for name in ("fabs", "fmax", "fmin", "floor", "ceil", "trunc", "rint", "creal", "cimag", "conj")
+    for kind in ("", "f")
 )
-"""Functions for which machines have an instruction."""
+"""Functions for which machines have an instruction, or need none."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ they were written where two ranges meet.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
 from itertools import combinations
 
@@ -15,7 +15,9 @@ import islpy as isl
 from pycparser import c_ast
 
 from polyc.analysis.expressions.facts import induction
+from polyc.analysis.expressions.straight import unconditional
 from polyc.errors import Span, UserError
+from polyc.frontend.c.functions import PURE
 from polyc.frontend.c.liveness import is_own_static, is_static_of
 from polyc.frontend.c.state import Region
 from polyc.frontend.c.symbols import Symbol
@@ -230,15 +232,21 @@ def _rows(
         )
     every: list[isl.Set] = []
     sure: list[isl.Set] = []
+    certain: list[isl.Set] = []
     written = False
     for statement in statements.values():
-        maybe = _conditional(statement.body)
-        for access in (a for a in statement.accesses if a.array == array.name):
-            cells = access.relation.range().reset_tuple_id().intersect_params(known)
-            every.append(cells)
-            written = written or access.kind is not AccessKind.READ
-            may = statement.opaque or not access.exact or access.ref in maybe or access.kind is AccessKind.MAY_WRITE
-            sure += [] if may else [cells]
+        own = [a for a in statement.accesses if a.array == array.name]
+        touched = {a: a.relation.range().reset_tuple_id().intersect_params(known) for a in own}
+        every += touched.values()
+        written = written or any(a.kind is not AccessKind.READ for a in own)
+        if not own or (statement.opaque and _may_end(statement.body)):
+            continue
+        rows = {a.ref: _first_of(a.relation, levels) for a in own if a.exact}
+        none = _first_of(own[0].relation, levels)
+        found_rows = _certain(statement.body, rows, none.subtract(none)).range().intersect_params(known)
+        certain += [] if found_rows.is_empty() else [found_rows]
+        plain = set() if statement.opaque else {one.ref for one in unconditional(statement.body, inside=True)}
+        sure += [touched[a] for a in own if a.exact and a.ref in plain and a.kind is not AccessKind.MAY_WRITE]
     if not every:
         return []
     cells = reduce(lambda one, two: one.union(two), every)
@@ -246,7 +254,7 @@ def _rows(
         return []
     if not all(_is_bounded(cells, k) for k in range(levels + 1)):
         raise _depends_on_data(symbol)
-    if not sure or not _first(cells, levels).is_equal(_first(reduce(lambda one, two: one.union(two), sure), levels)):
+    if not certain or not _first(cells, levels).is_equal(reduce(lambda one, two: one.union(two), certain)):
         raise _depends_on_data(symbol)
     pieces = [cells]
     if not _is_box(cells, levels) and not written and len(sure) == len(every):
@@ -289,24 +297,43 @@ def _bounds(cells: isl.Set, position: int, known: isl.Set) -> tuple[isl.PwAff, i
     return low.gist(known).coalesce(), high.gist(known).coalesce()
 
 
+def _first_of(relation: isl.Map, count: int) -> isl.Map:
+    """The relation to the first subscripts."""
+    return relation.reset_tuple_id(isl.dim_type.out).project_out(
+        isl.dim_type.out, count, relation.dim(isl.dim_type.out) - count
+    )
+
+
 def _first(cells: isl.Set, count: int) -> isl.Set:
     """The values of the first subscripts."""
     return cells.project_out(isl.dim_type.set, count, cells.dim(isl.dim_type.set) - count)
 
 
-def _conditional(body: c.Node) -> frozenset[str]:
-    """The labels of references that a condition decides about."""
-    found: set[str] = set()
-    for node in c.walk(body):
-        match node:
-            case c.Ternary(then=then, otherwise=otherwise):
-                parts: tuple[c.Node, ...] = (then, otherwise)
-            case c.Binary(op="&&" | "||", right=right):
-                parts = (right,)
-            case _:
-                continue
-        found |= {inner.ref for part in parts for inner in c.walk(part) if isinstance(inner, c.ArrayRef)}
-    return frozenset(found)
+def _may_end(body: c.Node) -> bool:
+    """Whether parts of a statement may be left out without a condition around them."""
+    return any(isinstance(n, c.Jump) or (isinstance(n, c.Call) and n.function not in PURE) for n in c.walk(body))
+
+
+def _certain(node: c.Node, rows: Mapping[str, isl.Map], none: isl.Map) -> isl.Map:
+    """The rows that each instance touches whatever its data are; of two branches, those that both touch.
+
+    rows: `{ S[i, j] -> [row] }` by the labels of the references
+    """
+    parts: Sequence[c.Node] = ()
+    found = none
+    match node:
+        case c.For() | c.While() | c.SizeOf():
+            pass  # it may have no iteration
+        case c.ArrayRef(ref=ref, subscripts=parts):
+            found = rows.get(ref, none)
+        case c.If(condition=first, then=then, otherwise=other) | c.Ternary(condition=first, then=then, otherwise=other):
+            parts = (first,)
+            found = none if other is None else _certain(then, rows, none).intersect(_certain(other, rows, none))
+        case c.Binary(op="&&" | "||", left=first):
+            parts = (first,)
+        case _:
+            parts = c.children(node)
+    return reduce(lambda one, two: one.union(two), (_certain(part, rows, none) for part in parts), found)
 
 
 def _is_bounded(cells: isl.Set, position: int = 0) -> bool:

@@ -226,6 +226,8 @@ def test_what_might_overlap_is_asked(arguments: str, body: str, pairs: int, tmp_
         ),
         ("for (int i = 0; i < n; i++)\n if (b[i])\n for (int j = 0; j < n; j++)\n rows[i][j] = 0;", "depends on data"),
         ("for (int i = 0; i < n; i++)\n a[i] = b[i] ? rows[i][0] : 1;", "depends on data"),
+        ("for (int i = 0; i < n; i++)\n a[i] = b[i] ? rows[i][0] : rows[i + 1][0];", "depends on data"),
+        ("for (int i = 0; i < n; i++)\n if (b[i]) a[i] = rows[i][0]; else a[i] = 1;", "depends on data"),
         ("for (int i = 0; i < n; i++)\n for (int j = 0; j < n; j++)\n rows[2 * i][j] = 0;", "not all rows of 'rows'"),
         ("for (seen = 0; seen < n; seen++)\n b[seen] = 1;", "the loop variable 'seen' can be changed"),
         ("for (int i = 0; i < 900; i++)\n M[0][i] = i;", "may leave its row"),

@@ -267,6 +267,38 @@ def test_steps_of_a_loop_are_counted(tmp_path: Path) -> None:
     assert 3.5 < four / one < 4.5
 
 
+LOOPING = """
+#include <complex.h>
+static float complex sum(const float *v, int n)
+{
+    float complex s = 0;
+    while (n > 0)
+        s += v[--n];
+    return s;
+}
+void f(int n, const float complex z[n], float complex y[n], const float v[restrict n + 70], float out[restrict n])
+{
+#pragma scop
+    for (int i = 0; i < n; i++)
+        VALUE;
+#pragma endscop
+}
+"""
+
+
+def test_a_function_loops_as_often_as_it_is_told(tmp_path: Path) -> None:
+    few, many = (asked_by(LOOPING.replace("VALUE", f"y[i] = sum(&v[i], {n})"), tmp_path) for n in (3, 64))
+    assert few > 10 * many
+
+
+def test_parts_of_a_complex_number_are_there(tmp_path: Path) -> None:
+    """`conjf` is no call: it changes a sign."""
+    called, turned = (
+        asked_by(LOOPING.replace("VALUE", f"y[i] = {f}(z[i]) * 2.f"), tmp_path) for f in ("csinf", "conjf")
+    )
+    assert turned > 3 * called
+
+
 def test_narrow_bands_are_no_whole_loop(tmp_path: Path) -> None:
     """Ten iterations of `n` have no threads, whatever `n` is."""
     text = """

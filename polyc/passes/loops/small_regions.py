@@ -7,6 +7,7 @@ from math import inf, log10, prod
 
 import islpy as isl
 
+from polyc.analysis.expressions.constants import literal_value
 from polyc.analysis.expressions.facts import mentions
 from polyc.cost.time import CALL_OPERATIONS, Rates, operations
 from polyc.machine import Cpu
@@ -155,17 +156,20 @@ def started(program: Program, machine: Cpu, at: isl.Set, above: Sequence[Member]
 
 def _with_loops(program: Program, statement: Statement) -> float:
     """The operations of an instance, with those of loops in it that the model knows nothing of, and of functions of the
-    file with loops, as if these ran UNKNOWN times."""
+    file with loops, as if these ran UNKNOWN times, or as often as the only number says that a function is given."""
     inside: list[c.Node] = []
+    known = 0.0
     for node in c.walk(statement.body):
         if isinstance(node, c.For) or (isinstance(node, c.While) and not _is_once(node)):
             inside += c.walk(node.body)
         elif isinstance(node, c.Call) and node.function in program.scop.looping_functions:
-            inside += [node] * CALLED
+            numbers = [literal_value(one.text) for one in node.arguments if isinstance(one, c.Literal)]
+            times = numbers[0] if len(numbers) == 1 and numbers[0] is not None else UNKNOWN
+            known += CALLED * min(UNKNOWN, times)
     more = sum(isinstance(node, c.Binary | c.Assign | c.Call) for node in inside)
     small = program.scop.own_functions - program.scop.looping_functions
     inlined = sum(isinstance(node, c.Call) and node.function in small for node in c.walk(statement.body))
-    return operations(statement, False) + UNKNOWN * more - inlined * (CALL_OPERATIONS - INLINED)
+    return operations(statement, False) + known + UNKNOWN * more - inlined * (CALL_OPERATIONS - INLINED)
 
 
 def _is_once(node: c.While) -> bool:

@@ -573,9 +573,9 @@ class Loops:
 
     def steps(self, more: Sequence[c.Stmt] = ()) -> dict[str, tuple[c.Expr, ...]]:
         """What an iteration adds to variables, of those that only get more."""
-        if any(has_jump(item) for item in self.body):
-            return {}
         moving, written = self.moving(), self.changes.all
+        if not moving or any(has_jump(item) for item in self.body):
+            return {}  # the body is not run once more for nothing, in each of the loops around it
         probe = self.inside({}, moving)
         for key in moving:
             probe.pop(key, None)

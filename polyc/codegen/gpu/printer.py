@@ -351,14 +351,16 @@ class KernelPrinter(LoopPrinter):
             taken |= {n.array for n in nodes if isinstance(n, c.ArrayRef)}
             widths = dict(zip((self.index_names["tx"], self.index_names["ty"]), sizes, strict=False))
             blocks = {self.index_names[name] for name in ("bx", "by", "bz")}
-            body = in_turns(whole_tiles(body, widths, _sizes(parameters, top + body, blocks), taken), widths, taken)
+            sizes_ = _sizes(parameters, top + body, blocks)
+            panels = {d.name for d in opened.shared.values() if d.type.startswith(self.dialect.shared)}
+            body = in_turns(whole_tiles(body, widths, sizes_, panels, taken), widths, taken)
         index, small = "", None
         if self.program.options.grid is None:
             if not numbers:
                 index = "int" if fit_32_bits(self.program, arrays, top, body) else ""
             elif self.dialect.fetches and prod(sizes) > 1 and has_plain_indices(top, body):
-                sizes_ = {p.name for p in parameters if p.array is None and p.type in _WHOLE}
-                small = small_sizes(sizes_, (p.array for p in parameters if p.array is not None))
+                counts = {p.name for p in parameters if p.array is None and p.type in _WHOLE}
+                small = small_sizes(counts, (p.array for p in parameters if p.array is not None))
                 index = "" if small is None else fresh("index", taken | {p.name for p in parameters})
         if index:
             top, body = with_indices_of(top, index), with_indices_of(body, index)

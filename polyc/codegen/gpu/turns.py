@@ -66,7 +66,7 @@ def in_turns(body: tuple[c.Stmt, ...], widths: Mapping[str, int], taken: Set[str
             return None
         turn = fresh("q", used)
         inner = unrolled(last, left // found.count, used | {turn})
-        if inner is None and not _is_copy(last):
+        if inner is None and not is_copy(last):
             return None
         value = plus(item.init.init, times(found.step, c.Name(turn)))
         below: tuple[c.Stmt, ...] = (*places, inner or last)
@@ -98,7 +98,7 @@ def is_share(index: Linear, step: int, widths: Mapping[str, int]) -> bool:
     return (alone or all(factor == weight for factor, weight, _ in parts)) and prod(w for *_, w in parts) == step
 
 
-def _is_copy(item: c.Stmt) -> bool:
+def is_copy(item: c.Stmt) -> bool:
     """Whether a statement moves one element: into shared memory, or out of it."""
     match item:
         case c.ExprStmt(expr=c.Call(function=function)):

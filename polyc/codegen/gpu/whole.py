@@ -6,7 +6,7 @@ from collections.abc import Container, Iterator, Mapping, Set
 from math import prod
 
 from polyc.analysis.expressions.linear import Linear, linear
-from polyc.codegen.gpu.turns import is_share
+from polyc.codegen.gpu.turns import is_copy, is_share
 from polyc.codegen.loops.instances import block_of
 from polyc.codegen.text.arith import ZERO, plus, times
 from polyc.codegen.text.macros import MAX, MIN
@@ -44,12 +44,16 @@ class _Unknown(Exception):
 
 
 def whole_tiles(
-    body: tuple[c.Stmt, ...], widths: Mapping[str, int], sizes: Mapping[str, bool], taken: Set[str]
+    body: tuple[c.Stmt, ...],
+    widths: Mapping[str, int],
+    sizes: Mapping[str, bool],
+    panels: Container[str],
+    taken: Set[str],
 ) -> tuple[c.Stmt, ...]:
     """A kernel's statements, the points of tiles printed twice: for whole tiles without bounds, and for others.
 
     widths: threads along an axis, by the names of their indices, x first; sizes: its whole numbers that
-    no statement changes, and whether they have a sign; taken: names of the kernel
+    no statement changes, and whether they have a sign; panels: arrays that a block shares; taken: names of the kernel
     rewrite:  for (i = it + ty; i < min(n, it + 32); i += 8) A(i)
               -> if (it + 32 <= n) for (q = 0; q < 4; q++) A(it + ty + 8 * q); else as before
     math:     where it + 32 <= n, min(n, it + 32) = it + 32, and each of 8 threads has 4 turns
@@ -61,7 +65,7 @@ def whole_tiles(
         if not isinstance(node, c.For):
             return None
         try:
-            return _Nest(widths, sizes, taken).twice(node)
+            return _Nest(widths, sizes, panels, taken).twice(node)
         except _Unknown:
             return None
 
@@ -71,9 +75,12 @@ def whole_tiles(
 class _Nest:
     """The points of one tile, as a block's threads share them."""
 
-    def __init__(self, widths: Mapping[str, int], sizes: Mapping[str, bool], taken: Set[str]) -> None:
+    def __init__(
+        self, widths: Mapping[str, int], sizes: Mapping[str, bool], panels: Container[str], taken: Set[str]
+    ) -> None:
         self.widths = widths
         self.sizes = sizes
+        self.panels = panels
         self.taken = set(taken)
         self.conditions: dict[frozenset[tuple[c.Expr, int]], Linear] = {}
         """What is not negative in whole tiles, by its terms."""
@@ -110,6 +117,8 @@ class _Nest:
                 return replace(item, body=tuple(self.of(one) for one in body))
             case c.For() as loop:
                 return self.loop(loop)
+            case c.ExprStmt(expr=c.Assign(target=c.ArrayRef(array=array))) if array in self.panels and is_copy(item):
+                raise _Unknown  # it brings zeros from beyond the border, in loops of constant length
             case c.Decl(extents=()) | c.ExprStmt(expr=c.Assign()):
                 return c.rewrite(item, self.chosen)
             case c.If(condition=condition, then=then, otherwise=otherwise):
@@ -242,8 +251,10 @@ def _condition(difference: Linear) -> c.Expr:
 
 def _in_the_middle(value: Linear, points: Set[str]) -> bool:
     """Whether a sum is positive far from the ends of its loops: sizes count for more than the places of points, and
-    these for more than numbers."""
+    these for more than small numbers."""
     sizes = [f for t, f in value.terms if not any(isinstance(n, c.Name) and n.name in points for n in c.walk(t))]
+    if not sizes and abs(value.constant) > MOST_WINDOW:
+        return value.constant > 0
     return sum(sizes or (f for _, f in value.terms)) > 0
 
 

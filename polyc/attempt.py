@@ -27,10 +27,11 @@ from polyc.codegen import (
 )
 from polyc.errors import InternalError
 from polyc.fallback import declined_at_budget, first_line, not_mapped
+from polyc.model import ctree as c
 from polyc.model.certificate import NOT_SHOWN, SHOWN, WRITTEN, Certificate
 from polyc.model.printed import Question, Rendered
 from polyc.model.program import Compiled, Options, Pass, Program, Snapshot, operations_for
-from polyc.model.scop import Apart, Memory, Region, Scop
+from polyc.model.scop import Apart, Memory, Region, Scop, Search
 from polyc.poly import OverBudget, constant_of
 from polyc.records import dataclass, replace
 from polyc.replay import FUEL, Outcome, replay
@@ -261,12 +262,15 @@ def as_gpus_run_it(scop: Scop) -> Scop:
         return prod(extent or PRIVATE_BYTES for extent in extents) * scop.arrays[name].element.size_bytes
 
     small = {name for name in scop.privatizable if not scop.arrays[name].rank or size(name) <= PRIVATE_BYTES}
-    apart = tuple(Apart(_copied_back(pair.one), _copied_back(pair.two)) for pair in scop.apart)
-    return replace(scop, privatizable=frozenset(small), apart=apart)
+    search = scop.search if isinstance(scop.reach, str) else scop.reach
+    apart = tuple(Apart(_copied_back(pair.one, search), _copied_back(pair.two, search)) for pair in scop.apart)
+    return replace(scop, privatizable=frozenset(small), apart=apart, search=search)
 
 
-def _copied_back(memory: Memory) -> Memory:
-    """What a copy of the memory overwrites."""
+def _copied_back(memory: Memory, search: Search | None) -> Memory:
+    """What a copy of the memory overwrites; a search before it begins at the first element."""
+    if memory.seen is not None and search is not None and isinstance(memory.base, c.Name):
+        return replace(memory, seen=search.ends[memory.base.name])
     if memory.low is None or not memory.written:
         return memory
     return replace(memory, low=memory.low.min(memory.low.sub(memory.low)))

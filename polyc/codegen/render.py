@@ -7,7 +7,8 @@ from pathlib import Path
 
 import islpy as isl
 
-from polyc.codegen.blocks.block import DATA, MEMORY, block, indented
+from polyc.codegen.blocks.block import DATA, INSIDE, MEMORY, block, indented
+from polyc.codegen.blocks.copies import asked_of_copies, ends
 from polyc.codegen.blocks.exchanges import exchanged
 from polyc.codegen.blocks.lookup_block import with_lookups
 from polyc.codegen.blocks.owner_block import with_owners
@@ -173,8 +174,12 @@ def _region_text(
     """The text that stands in the region's place, with final statements; `enough`: asked last, of what there is to
     do."""
     certificate = promised(program, verified)
-    data, question = question, asked_first(program.scop, question)
-    apart = program.scop.sorts_memories or program.scop.search is not None
+    gpu, searched = program.options.gpu, program.scop.search is not None
+    data, question = question, (asked_of_copies if gpu else asked_first)(program.scop, question)
+    about = [DATA] if data is not None else []
+    about += [MEMORY] if program.scop.sorts_memories or (searched and program.scop.apart) else []
+    about += [INSIDE] if searched and gpu else []
+    outside = [line.text for item in ends(program.scop) for line in lines_of(item, 0)] if gpu else []
     sizes = guard_of(program)
     given = [one.asked for one in program.scop.walked if one.asked is not None]
     asks = [*([] if sizes is None else [sizes]), *given, *compared(program.scop)]
@@ -211,9 +216,9 @@ def _region_text(
         _summary(program, certificate),
         code,
         macros=macros,
-        types=vectors.types(),
+        types=[*vectors.types(), *outside],
         question=None if question is None else (question.answer, asked, "\n".join(line.text for line in before)),
-        about=" and ".join([*([DATA] if data is not None else []), *([MEMORY] if apart else [])]),
+        about=" and ".join(about),
         allocations=allocations,
         guard=guard,
         original=original,

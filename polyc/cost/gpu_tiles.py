@@ -12,11 +12,13 @@ import islpy as isl
 from polyc.cost.footprints import TileFootprints, footprints_of
 from polyc.cost.gpu_sizes import L2_SPEEDUP, MEMORY_CYCLES, NOT_HIDDEN
 from polyc.machine import Gpu, load_gpu
+from polyc.model import ctree as c
 from polyc.model.program import Program
 from polyc.model.tree import Band
 from polyc.nests.nest import Outer, has_loops
+from polyc.nests.points import statements_of
 from polyc.nests.strides import gain_of
-from polyc.records import asdict, dataclass
+from polyc.records import asdict, dataclass, replace
 
 THREADS = 256
 """Of a block where nothing tells between shapes."""
@@ -29,6 +31,8 @@ OTHER_REGISTERS = 20
 """Of a thread, for indices and counters."""
 BLOCK_CYCLES = 300
 """From the end of a block to the first load of the next one, in cycles. An order of magnitude, as MEMORY_CYCLES."""
+DATA = "data"
+"""What binds a nest with loops inside of its statements: their lengths are known at run time only."""
 
 AS_GOOD = 0.98
 """Share of the best score from which on the model says nothing about which is better."""
@@ -54,7 +58,7 @@ class TileSize:
     score: float
     """Predicted share of the limit that binds, from 0 to 1."""
     bound: str
-    """What keeps it from more: `memory`, `arithmetic`, `parallelism`, or `occupancy` with what limits it."""
+    """What keeps it from more: `memory`, `arithmetic`, `parallelism`, `data`, or `occupancy` with what limits it."""
 
     def data(self) -> dict[str, Any]:
         """The numbers, for a remark."""
@@ -85,9 +89,14 @@ def tile_candidates(program: Program, band: Band, outer: Outer, typical: isl.Set
     axes = _axes(program, band)
     model = _Model(machine, footprints, axes, band)
     found = [model.judged(points, block) for points, block in _shapes(machine, len(axes), program.options.block)]
+    bodies = (program.statements[name].body for name in statements_of(band))
+    own = any(isinstance(node, c.For | c.While) for body in bodies for node in c.walk(body))
+    if own:
+        alone = (one for one in found if prod(one.tile[: band.coincident_prefix]) == prod(one.block))
+        found = [replace(one, score=0.0, bound=DATA) for one in alone]
     fitting = [size for size in found if size.blocks_per_multiprocessor] or found
     used = [size for size in fitting if not _oversized(size, footprints.extents, axes, machine.warp_size)]
-    long = len(axes) == 1 and (len(band.members) > 1 or has_loops(band.child))
+    long = len(axes) == 1 and (len(band.members) > 1 or own or has_loops(band.child))
     return _ranked(used or fitting, machine.multiprocessors, LEAST_THREADS if long else THREADS)
 
 
@@ -234,4 +243,4 @@ def _parts(extent: int, size: int) -> int:
     return -(-extent // size)
 
 
-__all__ = ["TileSize", "default_block", "tile_candidates"]
+__all__ = ["DATA", "TileSize", "default_block", "tile_candidates"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from functools import partial, reduce
 
 import islpy as isl
@@ -56,10 +56,10 @@ from polyc.frontend.idioms.webs import with_webs
 from polyc.frontend.inspection import Asking, asking
 from polyc.frontend.lastprivate import with_last_apart
 from polyc.frontend.live_out import After
-from polyc.frontend.overlaps import apart, check_loops, refused
+from polyc.frontend.overlaps import apart, check_loops, is_bounded, refused
 from polyc.frontend.private import FEW_PIECES, private_memory
 from polyc.frontend.reaching import bases_of, reached_first
-from polyc.frontend.search import search
+from polyc.frontend.search import NotFound, search
 from polyc.frontend.sets.affine import Affine, label
 from polyc.frontend.sets.arrays import extent, make_array, positive_extents
 from polyc.frontend.sets.atoms import Atoms
@@ -466,9 +466,35 @@ class Modeller:
     ) -> tuple[tuple[Apart, ...], Search | None]:
         if not self.unasked:
             return (), None
+        return apart(region, after, arrays, statements, known, lambda keys: self.searched(region, body, keys))
+
+    def searched(self, region: Region, body: c.Block, keys: Iterable[str]) -> Search:
+        """The loops that find out what a region touches of some arrays. Raises NotFound."""
         taken = self.file_names | self.function_names() | frozenset(region.scope.symbols)
         fast = not FAST.isdisjoint(self.options.flags)
-        return apart(region, after, arrays, statements, known, lambda keys: search(region, body, keys, taken, fast))
+        return search(region, body, keys, taken, fast)
+
+    def reach(
+        self,
+        region: Region,
+        arrays: dict[str, Array],
+        statements: dict[str, Statement],
+        known: isl.Set,
+        body: c.Block,
+        found: Search | None,
+    ) -> Search | str:
+        """As `Scop.reach`. found: what is run before the region anyway."""
+        symbols = region.scope.symbols
+        sized = [key for key, a in arrays.items() if key in symbols and not any(e is None for e in a.extents[1:])]
+        unknown = {key for key in sized if arrays[key].rank and arrays[key].extents[0] is None}
+        unknown -= {key for key in sized if arrays[key].storage is Storage.REGION}
+        accesses = [a for s in statements.values() for a in s.accesses if a.array in unknown]
+        keys = {a.array for a in accesses if not (a.exact and is_bounded(a.relation.range()))}
+        keys |= {key for key in arrays if found is not None and key in symbols and symbols[key].c_name in found.ends}
+        try:
+            return self.searched(region, body, sorted(keys)) if keys else ""
+        except NotFound as reason:
+            return str(reason)
 
     def stay_in_rows(self, region: Region, items: list[Item], converter: Converter) -> None:
         """Subscripts have to stay inside their dimension: C says so, and not all who write it do."""
@@ -753,6 +779,7 @@ class Modeller:
             defined=only(without_overflow(region), names).params(),
             unmarked=self.marked.nodes is not None,
             search=found,
+            reach=self.reach(region, arrays, statements, known, body, found),
             bounds=private.bounds.params(),
             rows=private.rows,
         )
@@ -801,6 +828,7 @@ class Modeller:
             notes=(),
             apart=(),
             search=None,
+            reach="",
             exchanges=(),
             tile=None,
             wishes={},

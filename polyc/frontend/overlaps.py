@@ -162,7 +162,7 @@ def _touched(
     cells = reduce(lambda one, two: one.union(two), found).intersect_params(known)
     if cells.is_empty():
         return None
-    if not _is_bounded(cells):
+    if not is_bounded(cells):
         memory = Memory(c.Name(symbol.c_name), written=written)
         inside = f"*{symbol.c_name}" if symbol.shape.node is not None else ""
         return _Object(array.name, memory, True, restricted, inside, True)
@@ -252,7 +252,7 @@ def _rows(
     cells = reduce(lambda one, two: one.union(two), every)
     if cells.is_empty():
         return []
-    if not all(_is_bounded(cells, k) for k in range(levels + 1)):
+    if not all(is_bounded(cells, k) for k in range(levels + 1)):
         raise _depends_on_data(symbol)
     if not certain or not _first(cells, levels).is_equal(reduce(lambda one, two: one.union(two), certain)):
         raise _depends_on_data(symbol)
@@ -336,7 +336,7 @@ def _certain(node: c.Node, rows: Mapping[str, isl.Map], none: isl.Map) -> isl.Ma
     return reduce(lambda one, two: one.union(two), (_certain(part, rows, none) for part in parts), found)
 
 
-def _is_bounded(cells: isl.Set, position: int = 0) -> bool:
+def is_bounded(cells: isl.Set, position: int = 0) -> bool:
     """Whether a subscript, the first one, has a least and a greatest value for all parameters."""
     rest = cells.dim(isl.dim_type.set) - 1 - position
     one = cells.project_out(isl.dim_type.set, position + 1, rest).project_out(isl.dim_type.set, 0, position)

@@ -436,6 +436,9 @@ class Scop:
     """Whether polyc found it by itself."""
     search: Search | None = None
     """What is run before the region to find out which elements it touches, where `apart` needs that."""
+    reach: Search | str = ""
+    """What finds how far the region reaches in arrays of which no size says so, for copies of them; or, in words, why
+    nothing does. "" where there are no such arrays."""
     shared: bool = False
     """Whether loops of it run in parallel by pragmas of OpenMP that the transformed text drops."""
     tile: tuple[int, ...] | str | None = "auto"

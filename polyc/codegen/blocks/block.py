@@ -11,6 +11,7 @@ from polyc import __version__
 
 DATA = "the data leave their rows nowhere"
 MEMORY = "no memory that is written is reached by another name"
+INSIDE = "no array is used before its start"
 OTHER_BRANCH = "} else { /* where that does not hold: as it was written */"
 
 

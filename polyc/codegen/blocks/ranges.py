@@ -63,16 +63,17 @@ def searched(scop: Scop) -> list[c.Stmt]:
     return [*found, *with_loaded(scop.search.loops, scop)]
 
 
-def asked_first(scop: Scop, question: Question | None) -> Question | None:
+def asked_first(scop: Scop, question: Question | None, alone: str = ANSWER) -> Question | None:
     """What is asked before a region: `question` of its data, and whether its pieces of memory are apart, all at once.
 
+    alone: the variable of the answer where `question` has none
     rewrite:  long x_first = LONG_MAX, x_last = LONG_MIN; for (...) ...; answer &= polyc_apart(x + x_first, ...);
               polyc_ranges(); polyc_range(from, to, written); ... polyc_all_apart(answer);
     """
     if not scop.sorts_memories and scop.search is None:
         return question
     bound = _bounds(scop)
-    answer = ANSWER if question is None else question.answer
+    answer = alone if question is None else question.answer
     statements = searched(scop)
     if scop.sorts_memories:
         statements.append(c.ExprStmt(c.Call(RANGES, ())))
@@ -94,7 +95,7 @@ def worth_it(program: Program, asked: Sequence[c.Expr]) -> list[c.Expr]:
     asked: conditions on what is to be done that are there already
     """
     scop = program.scop
-    if scop.search is not None:
+    if scop.search is not None and not program.options.gpu:
         inner = any(isinstance(node, c.For) for s in scop.statements.values() for node in c.walk(s.body))
         least = c.Literal(str(SEARCHED // MORE if inner else SEARCHED))
         has_threads = any(isinstance(one, c.Call) and one.function == THREADS for one in asked)

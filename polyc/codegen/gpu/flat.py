@@ -36,6 +36,8 @@ def flat_instances(arrays: dict[str, DeviceArray], targets: dict[str, c.Expr]) -
                 return c.ArrayRef(name, subscripts, ref)
             if not subscripts and array.rank == 0:
                 return c.ArrayRef(device.name, (c.Literal("0"),), ref)
+            if array.flat and len(subscripts) == 1:  # in C's own words, where data decide them
+                return c.ArrayRef(device.name, subscripts, ref)
             if len(subscripts) != array.rank:
                 raise NotMappable(f"{array.c_name} is used as a whole")
             if device.boxed:

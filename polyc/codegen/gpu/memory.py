@@ -10,7 +10,7 @@ from polyc.codegen.gpu.words import NotMappable, element_type, is_by_value, valu
 from polyc.codegen.loops.exprs import ExprPrinter, build_for, expression
 from polyc.model import ctree as c
 from polyc.model.program import Program
-from polyc.model.scop import Array, Parameter, Storage
+from polyc.model.scop import Array, Parameter, Scop, Storage
 from polyc.nests.samples import sample_parameters
 from polyc.poly import maps, out_name
 from polyc.records import dataclass, replace
@@ -37,6 +37,8 @@ class DeviceArray:
     """The host's array has one dimension."""
     strides: tuple[c.Expr, ...] = ()
     """Of a flat array: those of all dimensions but the innermost, where they are no products of sizes."""
+    last: str = ""
+    """The variable with the last subscript in C of the outermost dimension, where the data choose it."""
 
     @property
     def by_value(self) -> bool:
@@ -71,14 +73,20 @@ def device_arrays(program: Program) -> dict[str, DeviceArray]:
             raise NotMappable(f"{name} is written, and a size")
         build = build_for(scop, scop.known)
         printer = ExprPrinter(scop.parameters, {})
-        sizes = [printer.convert(expression(build, e)) for e in _sizes(program, array)]
+        first, *inner = _sizes(program, array) if array.rank else [None]
+        end = _last_found(scop, array) if array.rank and first is None else ""
+        sizes = tuple(printer.convert(expression(build, e)) for e in inner if e is not None)
         strides = tuple(printer.convert(expression(build, e.project_domain_on_params())) for e in array.strides)
-        product: c.Expr = c.Cast("long", sizes[0]) if sizes else c.Literal("1")
-        for size in sizes[1:]:
-            product = c.Binary("*", product, size)
-        if array.flat:
+        product: c.Expr = c.Literal("1")
+        if end:
+            product = c.Binary("+", c.Name(end), c.Literal("1"))
+        elif array.flat:
             last = array.in_c(tuple(printer.convert(expression(build, e)) for e in _last_cell(program, array)))
-            product = c.Binary("+", linear(last[0], last[1:], tuple(sizes[1:]), strides), c.Literal("1"))
+            product = c.Binary("+", linear(last[0], last[1:], sizes, strides), c.Literal("1"))
+        elif first is not None:
+            product = c.Cast("long", printer.convert(expression(build, first)))
+        for size in () if array.flat else sizes:
+            product = c.Binary("*", product, size)
         live_in = any(out_name(m) == key for m in maps(program.dependences.live_in))
         written = any(a.array == key and a.kind.value != "read" for s in scop.statements.values() for a in s.accesses)
         scratch = array.storage is Storage.REGION
@@ -87,7 +95,7 @@ def device_arrays(program: Program) -> dict[str, DeviceArray]:
             key,
             name,
             element_type(array.element),
-            tuple(sizes[1:]),
+            sizes,
             product,
             # What is copied back has to be whole: cells that nobody writes keep their values.
             (live_in or live_out) and not scratch,
@@ -96,8 +104,17 @@ def device_arrays(program: Program) -> dict[str, DeviceArray]:
             written,
             array.flat,
             strides,
+            end,
         )
     return found
+
+
+def _last_found(scop: Scop, array: Array) -> str:
+    """The variable in which the search before the region leaves the last subscript of an array. Raises NotMappable."""
+    if scop.search is not None and array.c_name in scop.search.ends:
+        return scop.search.ends[array.c_name][1]
+    why = f", and {scop.reach}" if isinstance(scop.reach, str) and scop.reach else ""
+    raise NotMappable(f"how much of {array.c_name} is used depends on data{why}")
 
 
 def with_named_sizes(program: Program) -> Program:
@@ -178,16 +195,15 @@ def within_arrays(program: Program) -> Program:
     return replace(program, scop=replace(scop, assumed=scop.assumed.subtract(bad).coalesce()))
 
 
-def _sizes(program: Program, array: Array) -> list[isl.PwAff]:
-    """One size for each dimension. Of the first one as much as is used: a parameter `A[n][m]` promises no more."""
+def _sizes(program: Program, array: Array) -> list[isl.PwAff | None]:
+    """One size for each dimension. Of the first one as much as is used: a parameter `A[n][m]` promises no more. None
+    where the data say how much that is."""
     sizes: list[isl.PwAff] = []
     for d in range(1, array.rank):
         extent = array.extents[d]
         if extent is None:
             raise NotMappable(f"the rows of {array.c_name} have no affine length")
         sizes.append(extent.project_domain_on_params())
-    if not array.rank:
-        return []
     declared = array.extents[0]
     if declared is not None and array.storage is not Storage.ARGUMENT:
         return [declared.project_domain_on_params(), *sizes]
@@ -198,9 +214,7 @@ def _sizes(program: Program, array: Array) -> list[isl.PwAff]:
                 continue
             cells = access.relation.intersect_params(program.scop.known).range()
             if not access.exact or not cells.dim_has_upper_bound(isl.dim_type.set, 0):
-                if declared is None:
-                    raise NotMappable(f"how much of {array.c_name} is used is not known")
-                return [declared.project_domain_on_params(), *sizes]
+                return [None if declared is None else declared.project_domain_on_params(), *sizes]
             if cells.is_empty():
                 continue
             most = cells.dim_max(0).add_constant_val(isl.Val.one(cells.get_ctx()))

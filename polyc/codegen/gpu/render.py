@@ -58,6 +58,9 @@ def render_kernels(program: Program, region: Region, stem: str) -> RenderedKerne
     host = c.without_notes(printer.body(made.node, Scope()))
     if any(isinstance(n, c.ArrayRef) for item in host for n in c.walk(item)):
         raise NotMappable("the pass that deals its loops out to blocks and threads was left out")
+    searched = [a.name for a in arrays.values() if a.last]
+    if searched and all(prod(kernel.block) == 1 for kernel in printer.kernels):
+        raise NotMappable(f"no loop of it is parallel, and how much of {searched[0]} is used depends on data")
     words = Words(scop)
     functions = device_functions(region.preamble, sorted(called(scop)), words, dialect)
     own = {one: f"{name}_{one}" for one in functions}  # another region may have them too
@@ -77,6 +80,7 @@ def render_kernels(program: Program, region: Region, stem: str) -> RenderedKerne
         "kernels": [_kernel(kernel, body, dialect) for kernel, body in zip(printer.kernels, bodies, strict=True)],
         "host": [line for item in host for line in statement(item, 1)],
         "numbers": [(p.name, p.type) for p in (*sizes, *values)],
+        "lasts": [(a.last, "long") for a in buffers if a.last],
         "buffers": [_buffer(a, dialect) for a in buffers],
     }
     texts = tuple(environment().get_template(name).render(parts) for name in TEMPLATES[dialect.name])
@@ -181,8 +185,9 @@ def _call(
     given: Mapping[str, c.Expr],
 ) -> tuple[c.Stmt, ...]:
     """`extern void f(int n, const float *A, float *B); f(n, (const float *)A, (float *)B);`"""
-    types: list[str] = [p.type for p in (*sizes, *values)]
-    arguments: list[c.Expr] = [given.get(p.name, c.Name(p.name)) for p in (*sizes, *values)]
+    lasts = tuple(Parameter(a.last, "long") for a in buffers if a.last)
+    types: list[str] = [p.type for p in (*sizes, *values, *lasts)]
+    arguments: list[c.Expr] = [given.get(p.name, c.Name(p.name)) for p in (*sizes, *values, *lasts)]
     for array in buffers:
         if array.scratch:
             continue

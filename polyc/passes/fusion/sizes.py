@@ -10,7 +10,7 @@ from polyc.cost.cpu_model import Prediction
 from polyc.cost.cpu_sizes import GAIN, CpuSizes, Judged
 from polyc.cost.cpu_tiles import TOP, Construction
 from polyc.cost.given_sizes import ASKED, TILES, given_tile
-from polyc.cost.gpu_tiles import TileSize, tile_candidates
+from polyc.cost.gpu_tiles import DATA, TileSize, tile_candidates
 from polyc.cost.time import told_bytes, told_seconds
 from polyc.machine import load_cpu
 from polyc.model.program import Program
@@ -257,6 +257,9 @@ class Sizes:
             f"tiles of {tile} for {what}, on blocks of {block} threads: bound by {chosen.bound}, of which "
             f"{100 * chosen.score:.0f} % is predicted; {among} for the machine {machine}{then}"
         )
+        if chosen.bound == DATA:
+            message = f"tiles of {tile} for {what}, a point a thread: the data say how long the loops inside of it are"
+            return program.remark("gpu-sizes", "basteln", message, statements, **chosen.data()), chosen.block
         data = chosen.data() | {"tried": len(shapes), "candidates": [told_shape(one) for one in best]}
         return program.remark("gpu-sizes", "basteln", message, statements, **data), chosen.block
 

@@ -299,7 +299,7 @@ def _compiled(
 def _attempted(attempt: Attempt) -> Compiled:
     """Dependences, then passes, checks and text, again with less wherever `RELAXATIONS` has something that helps."""
     scop, options = attempt.region.scop, attempt.options
-    parted = scop if options.gpu else with_members_apart(scop)  # GPUs get copies of whole arrays
+    parted = with_members_apart(scop)
     dependences, statements = no_dependences(parted), dict(parted.statements)
     untouched = attempt.told(Program(parted, attempt.asked, dependences, scop.tree, statements, parted=parted))
     initial = _with_dependences(attempt, untouched)

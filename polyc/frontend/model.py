@@ -32,6 +32,7 @@ from polyc.frontend.c.liveness import (
     read_after,
 )
 from polyc.frontend.c.parse import CALLED, IDENTIFIER, Parsed, clean, without_own_loops
+from polyc.frontend.c.preamble import local_types
 from polyc.frontend.c.references import place_of
 from polyc.frontend.c.state import CTX, EVERYTHING, Env, Region, number, restore, saved, variable
 from polyc.frontend.c.symbols import Scope, Symbol, scope_before
@@ -68,7 +69,7 @@ from polyc.frontend.sets.multiples import assume_products, told
 from polyc.frontend.sets.promises import condition_set, names_in
 from polyc.frontend.special import special
 from polyc.frontend.supposed import ORIGINAL, choices, never_holds, not_affine, versions, with_general
-from polyc.frontend.text.chunks import KEYWORDS, Chunks
+from polyc.frontend.text.chunks import KEYWORDS, Chunks, drop_attributes
 from polyc.frontend.text.foreign import foreign
 from polyc.frontend.text.places import Places
 from polyc.frontend.text.pragmas import Asked, Marked, following, pragma_span
@@ -86,6 +87,7 @@ from polyc.model.scop import (
     Search,
     Statement,
     Storage,
+    Struct,
     Supposed,
     Wish,
     tied,
@@ -794,9 +796,22 @@ class Modeller:
         keys = {raw.array for p in placed for raw in p.draft.accesses} - parameter_keys(region)
         symbols = region.scope.symbols
         function = self.parsed.function
-        return {
+        found = {
             key: region.made.get(key) or make_array(symbols[key], region, converter, function) for key in sorted(keys)
         }
+        if any(isinstance(array.layout, Struct) for array in found.values()) and self.has_odd_layouts:
+            return {key: replace(a, layout="a layout of its own" if a.layout else "") for key, a in found.items()}
+        return found
+
+    @property
+    def has_odd_layouts(self) -> bool:
+        """Whether members of structs may lie elsewhere than C usually puts them."""
+        chosen = self.parsed.declarations
+        texts = [self.chunks.text_of(number) for number in chosen if not self.chunks.items[number].is_function]
+        texts += [one.header for one in local_types(self.chunks, self.marked)]
+        structs = (text for text in texts if "{" in text and re.search(r"\b(?:struct|union)\b", text))
+        odd = any(drop_attributes(text) != text for text in structs)
+        return odd or re.search(r"^#\s*pragma\s+pack\b", self.chunks.text, re.MULTILINE) is not None
 
     def callees(self) -> tuple[str, ...]:
         """Functions that the region calls and nothing else in the file mentions but their definitions: also those of

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from enum import Enum
 
 import islpy as isl
@@ -52,6 +52,25 @@ class Field:
     extents: tuple[int, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Struct:
+    """A struct that has nothing but numbers, structs of numbers, and arrays of them, each where C usually puts it."""
+
+    text: str
+    """How to spell it, "" for one without a name."""
+    members: tuple[tuple[str, CType | Struct, tuple[int, ...]], ...]
+    """Names, types and extents, in their order."""
+
+    @property
+    def inner(self) -> Iterator[Struct]:
+        """The structs in it that have names, each behind those that it needs, and itself if it has one."""
+        for _, kind, _ in self.members:
+            if isinstance(kind, Struct):
+                yield from kind.inner
+        if self.text:
+            yield self
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Array:
     """An array, or a scalar as an array without dimensions."""
@@ -83,6 +102,8 @@ class Array:
     members: Mapping[tuple[str, ...], Field] = field(default_factory=dict)
     """Of an array of structs: the numbers in an element, by the names that lead there. Not those that share memory with
     others, as in unions."""
+    layout: Struct | str = ""
+    """Of an array of structs: an element as a whole; or, in words, what it has beside numbers."""
     root: str = ""
     """The key of an array of structs, of which this one is a member of all elements: `p[i].x` is its element (i, 0),
     and `p[i].v[k]` is (i, k). Its rows are as long as the struct, in elements."""

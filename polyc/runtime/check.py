@@ -186,8 +186,8 @@ def run_size(setting: Setting, values: dict[str, int], seed: int, report: Report
         return
     rng = np.random.default_rng(seed)
     arrays = {
-        name: random_array(shapes[name], setting.scop.arrays[name].element, setting.element_bytes[name], rng)
-        for name in setting.source.arrays
+        name: random_array(shapes[name], array.element, setting.element_bytes[name], rng, array.layout)
+        for name, array in ((name, setting.scop.arrays[name]) for name in setting.source.arrays)
     }
     follow_parameters(setting.scop, arrays, values)
     ended = run_child(setting, arrays, shapes, values)

@@ -7,7 +7,7 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from polyc.model.scop import CType
+from polyc.model.scop import CType, Struct
 from polyc.runtime.layout import Shape
 
 Data = NDArray[np.generic]
@@ -26,9 +26,12 @@ def dtype_of(element: CType, size_bytes: int) -> np.dtype[np.generic]:
     return np.dtype((np.void, size_bytes))
 
 
-def random_array(shape: Shape, element: CType, size_bytes: int, rng: np.random.Generator) -> Data:
+def random_array(
+    shape: Shape, element: CType, size_bytes: int, rng: np.random.Generator, layout: Struct | str = ""
+) -> Data:
     """Floats from 0.5 to 1.5, with a heavy diagonal where the array is square (so that factorisations stay
-    finite); integers from the shape's range; anything else small bytes."""
+    finite); integers from the shape's range; anything else small bytes, and zeros between
+    the members of a struct, which no copy has to keep."""
     dtype = dtype_of(element, size_bytes)
     extents = shape.extents
     if dtype.kind == "f":
@@ -49,4 +52,22 @@ def random_array(shape: Shape, element: CType, size_bytes: int, rng: np.random.G
             drawn = np.sort(drawn, axis=-1)
         return np.asarray(drawn, dtype=dtype, order="C")
     raw = rng.integers(0, 0x3F, (*extents, size_bytes), dtype=np.uint8)
+    if isinstance(layout, Struct):
+        kept = np.zeros(size_bytes, np.uint8)
+        for begin, length in _numbers(layout)[2]:
+            kept[begin : begin + length] = 1
+        raw *= kept
     return raw.view(dtype).reshape(extents)
+
+
+def _numbers(kind: CType | Struct) -> tuple[int, int, list[tuple[int, int]]]:
+    """Size and alignment of a type, and where the numbers in it begin, with their sizes."""
+    if not isinstance(kind, Struct):
+        return kind.size_bytes, kind.size_bytes, [(0, kind.size_bytes)]
+    end, alignment, found = 0, 1, list[tuple[int, int]]()
+    for _, inner, extents in kind.members:
+        size, align, parts = _numbers(inner)
+        start = -(-end // align) * align
+        found += [(start + k * size + begin, length) for k in range(prod(extents)) for begin, length in parts]
+        end, alignment = start + prod(extents) * size, max(alignment, align)
+    return -(-end // alignment) * alignment, alignment, found

@@ -26,7 +26,9 @@ def flat_instances(arrays: dict[str, DeviceArray], targets: dict[str, c.Expr]) -
 
         def cell(
             self, array: Array, buffer: Buffer | None, name: str, subscripts: tuple[c.Expr, ...], ref: str
-        ) -> c.ArrayRef:
+        ) -> c.Expr:
+            if buffer is None and array.root:
+                return self.member(array, subscripts, ref)
             if buffer is not None and buffer.storage == "register":
                 return c.ArrayRef(name, self.registers(buffer), ref)
             if buffer is not None and buffer.order:
@@ -53,6 +55,16 @@ def flat_instances(arrays: dict[str, DeviceArray], targets: dict[str, c.Expr]) -
             for size, subscript in zip(device.inner, subscripts[1:], strict=True):
                 flat = plus(product(flat, size), subscript)
             return c.ArrayRef(device.name, (flat,), ref)
+
+        def member(self, array: Array, subscripts: tuple[c.Expr, ...], ref: str) -> c.Expr:
+            """`p[i].v[k]` of an array that is a member of all elements of `p`."""
+            root = self.program.scop.arrays[array.root]
+            found = self.cell(root, None, root.printed_name, subscripts[: root.rank], ref)
+            for name in array.path:
+                found = c.Member(found, name)
+            for index in subscripts[root.rank :] if root.members[array.path].extents else ():
+                found = c.Subscript(found, index)
+            return found
 
         def registers(self, buffer: Buffer) -> tuple[c.Expr, ...]:
             """Where in a thread's part of a register buffer the cell of this instance is: what its loops count."""

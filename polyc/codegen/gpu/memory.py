@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import reduce
 
 import islpy as isl
@@ -53,7 +54,7 @@ class DeviceArray:
 def device_arrays(program: Program) -> dict[str, DeviceArray]:
     """Every array of the region, by its key. Raises NotMappable."""
     scop = program.scop
-    names = [a.printed_name for a in scop.arrays.values()]
+    names = [a.printed_name for a in scop.arrays.values() if not a.root]
     for place in names:
         if not place.isidentifier():
             raise NotMappable(f"'{place}' is no variable: copy it to one before the region")
@@ -61,6 +62,9 @@ def device_arrays(program: Program) -> dict[str, DeviceArray]:
     touched = {access.array for s in scop.statements.values() for access in s.accesses}
     found: dict[str, DeviceArray] = {}
     for key, array in scop.arrays.items():
+        if array.root:
+            continue  # a part of another one
+        parts = {key, *(part.name for part in scop.arrays.values() if part.root == key)}
         name = array.printed_name
         if names.count(name) > 1:
             raise NotMappable(f"two arrays are called {name}")
@@ -87,10 +91,10 @@ def device_arrays(program: Program) -> dict[str, DeviceArray]:
             product = c.Cast("long", printer.convert(expression(build, first)))
         for size in () if array.flat else sizes:
             product = c.Binary("*", product, size)
-        live_in = any(out_name(m) == key for m in maps(program.dependences.live_in))
-        written = any(a.array == key and a.kind.value != "read" for s in scop.statements.values() for a in s.accesses)
+        live_in = any(out_name(m) in parts for m in maps(program.dependences.live_in))
+        written = any(a.array in parts and a.kind.value != "read" for s in scop.statements.values() for a in s.accesses)
         scratch = array.storage is Storage.REGION
-        live_out = key in scop.live_out and written
+        live_out = bool(parts & scop.live_out) and written
         found[key] = DeviceArray(
             key,
             name,
@@ -153,11 +157,8 @@ def _last_cell(program: Program, array: Array) -> list[isl.PwAff]:
     """The last cell of a flat array that is used: its memory may end right after it. Where none is used, the one before
     the first."""
     cells: isl.Set | None = None
-    for statement in program.scop.statements.values():
-        for access in statement.accesses:
-            if access.array == array.name:
-                some = access.relation.intersect_params(program.scop.known).range()
-                cells = some if cells is None else cells.union(some)
+    for _, some in _touched(program, array):
+        cells = some if cells is None else cells.union(some)
     assert cells is not None
     last = cells.coalesce().lexmax_pw_multi_aff()
     nowhere = isl.Set.universe(program.scop.context.get_space()).subtract(cells.params())
@@ -195,6 +196,17 @@ def within_arrays(program: Program) -> Program:
     return replace(program, scop=replace(scop, assumed=scop.assumed.subtract(bad).coalesce()))
 
 
+def _touched(program: Program, array: Array) -> Iterator[tuple[bool, isl.Set]]:
+    """The cells of each access to an array, or to a member of its elements, and whether it is exact."""
+    for access in (access for s in program.scop.statements.values() for access in s.accesses):
+        if array.name in (access.array, program.scop.arrays[access.array].root):
+            cells = access.relation.intersect_params(program.scop.known).range().reset_tuple_id()
+            yield (
+                access.exact,
+                cells.project_out(isl.dim_type.set, array.rank, cells.dim(isl.dim_type.set) - array.rank),
+            )
+
+
 def _sizes(program: Program, array: Array) -> list[isl.PwAff | None]:
     """One size for each dimension. Of the first one as much as is used: a parameter `A[n][m]` promises no more. None
     where the data say how much that is."""
@@ -208,17 +220,13 @@ def _sizes(program: Program, array: Array) -> list[isl.PwAff | None]:
     if declared is not None and array.storage is not Storage.ARGUMENT:
         return [declared.project_domain_on_params(), *sizes]
     used: isl.PwAff | None = None
-    for statement in program.scop.statements.values():
-        for access in statement.accesses:
-            if access.array != array.name:
-                continue
-            cells = access.relation.intersect_params(program.scop.known).range()
-            if not access.exact or not cells.dim_has_upper_bound(isl.dim_type.set, 0):
-                return [None if declared is None else declared.project_domain_on_params(), *sizes]
-            if cells.is_empty():
-                continue
-            most = cells.dim_max(0).add_constant_val(isl.Val.one(cells.get_ctx()))
-            used = most if used is None else used.union_max(most)
+    for exact, cells in _touched(program, array):
+        if not exact or not cells.dim_has_upper_bound(isl.dim_type.set, 0):
+            return [None if declared is None else declared.project_domain_on_params(), *sizes]
+        if cells.is_empty():
+            continue
+        most = cells.dim_max(0).add_constant_val(isl.Val.one(cells.get_ctx()))
+        used = most if used is None else used.union_max(most)
     if used is None:
         zero = isl.Val.zero(program.scop.context.get_ctx())
         used = isl.PwAff.val_on_domain(program.scop.context, zero)

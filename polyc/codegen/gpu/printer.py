@@ -21,7 +21,7 @@ from polyc.codegen.gpu.reduce import blocks_within, first_step, is_shared_out, l
 from polyc.codegen.gpu.stages import SMALLEST_FETCH, Stages
 from polyc.codegen.gpu.turns import in_turns, outside_of_branches
 from polyc.codegen.gpu.whole import whole_tiles
-from polyc.codegen.gpu.words import HALF, STORE_16, STORED_BYTES, NotMappable, Words, element_type, function
+from polyc.codegen.gpu.words import HALF, STORE_16, STORED_BYTES, NotMappable, Words, cell_of, element_type, function
 from polyc.codegen.loops.exprs import ExprPrinter, build_for, expression
 from polyc.codegen.loops.generated import Generated
 from polyc.codegen.loops.instances import InstancePrinter, Scope, block_of
@@ -404,8 +404,9 @@ class KernelPrinter(LoopPrinter):
         declared: set[str] = set()
         for item in (*body, *grid):
             nodes = list(c.walk(item))
-            targets = {id(n.target) for n in nodes if isinstance(n, c.Assign)}
-            targets |= {id(n.operand) for n in nodes if isinstance(n, c.Unary | c.Postfix) and n.op in ("++", "--")}
+            targets = {id(cell_of(n.target)) for n in nodes if isinstance(n, c.Assign)}
+            steps = (n for n in nodes if isinstance(n, c.Unary | c.Postfix) and n.op in ("++", "--"))
+            targets |= {id(cell_of(n.operand)) for n in steps}
             stored = [
                 n.arguments[0] for n in nodes if isinstance(n, c.Call) and n.function in (STORE_16, self.dialect.add)
             ]

@@ -15,7 +15,7 @@ from polyc.codegen.gpu.memory import DeviceArray, device_arrays, with_named_size
 from polyc.codegen.gpu.printer import Kernel, KernelPrinter, Parameter
 from polyc.codegen.gpu.stages import FETCH, FETCH_16, LOAD_16
 from polyc.codegen.gpu.templating import environment, opencl_runtime
-from polyc.codegen.gpu.words import HALF, STORE_16, NotMappable, Words, called
+from polyc.codegen.gpu.words import HALF, STORE_16, STRUCT, NotMappable, Words, called, definitions
 from polyc.codegen.loops.instances import Scope
 from polyc.codegen.loops.loops import generate
 from polyc.codegen.loops.naming import IDENTIFIER
@@ -24,7 +24,7 @@ from polyc.codegen.text.macros import MACROS
 from polyc.codegen.text.printer import Line, brackets, expression, lines_of, statement
 from polyc.model import ctree as c
 from polyc.model.program import Origins, Program
-from polyc.model.scop import Region
+from polyc.model.scop import CType, Region
 from polyc.records import dataclass, replace
 
 TEMPLATES = {"cuda": ("cuda.cu.j2",), "opencl": ("opencl.cl.j2", "opencl.c.j2")}
@@ -71,22 +71,36 @@ def render_kernels(program: Program, region: Region, stem: str) -> RenderedKerne
     used = {p.array.key for kernel in printer.kernels for p in kernel.parameters if p.array is not None}
     buffers = tuple(a for a in arrays.values() if a.key in used)
     entry = f"polyc_{_identifier(stem)}_{name}"
-    bodies = [[line for item in kernel.body for line in lines_of(_calling(item, own), 1)] for kernel in printer.kernels]
+    bodies = [
+        [
+            replace(line, text=_with_structs(line.text, name))
+            for item in kernel.body
+            for line in lines_of(_calling(item, own), 1)
+        ]
+        for kernel in printer.kernels
+    ]
     parts = {
         "part": "region",
         "place": f"{Path(scop.span.file).name}:{scop.span.line}",
         "entry": entry,
+        "structs": definitions(scop.arrays.values(), dialect.aligned),
         "functions": [_renamed(text, own) for text in functions.values()],
         "kernels": [_kernel(kernel, body, dialect) for kernel, body in zip(printer.kernels, bodies, strict=True)],
         "host": [line for item in host for line in statement(item, 1)],
         "numbers": [(p.name, p.type) for p in (*sizes, *values)],
         "lasts": [(a.last, "long") for a in buffers if a.last],
-        "buffers": [_buffer(a, dialect) for a in buffers],
+        "buffers": [_buffer(a, scop.arrays[a.key].element, dialect) for a in buffers],
     }
     texts = tuple(environment().get_template(name).render(parts) for name in TEMPLATES[dialect.name])
+    texts = tuple(_with_structs(text, name) for text in texts)
     # The first file has the kernels, a second one what runs them.
     origins = (origins_in(texts[0], bodies), *(() for _ in texts[1:]))
     return RenderedKernels(_call(entry, sizes, values, buffers, program, given), texts, made.node.to_C_str(), origins)
+
+
+def _with_structs(text: str, name: str) -> str:
+    """A text with structs of the region's own: another region may have them too."""
+    return re.sub(rf"\b{STRUCT}", f"{name}_", text)
 
 
 def _renamed(text: str, names: dict[str, str]) -> str:
@@ -163,11 +177,15 @@ def _declared(p: Parameter, dialect: Dialect, index: str) -> str:
     return f"{dialect.pointer}{constant}{p.type} *{dialect.restrict} {p.name}"
 
 
-def _buffer(array: DeviceArray, dialect: Dialect) -> dict[str, object]:
+def _buffer(array: DeviceArray, element: CType, dialect: Dialect) -> dict[str, object]:
     assert array.elements is not None
+    kind = dialect.host_half if array.type == HALF else array.type
+    struct = element.kind == "struct"  # which C knows by another name
     return {
         "name": array.name,
-        "type": dialect.host_half if array.type == HALF else array.type,
+        "type": kind,
+        "host": "void" if struct else kind,
+        "size": element.size_bytes if struct else f"sizeof({kind})",
         "elements": expression(array.elements),
         "copied_in": array.copied_in,
         "copied_out": array.copied_out,
@@ -191,7 +209,8 @@ def _call(
     for array in buffers:
         if array.scratch:
             continue
-        pointer = f"{'' if array.copied_out or array.written else 'const '}{array.type} *"
+        kind = "void" if program.scop.arrays[array.key].element.kind == "struct" else array.type
+        pointer = f"{'' if array.copied_out or array.written else 'const '}{kind} *"
         scalar = program.scop.arrays[array.key].rank == 0
         types.append(pointer)
         arguments.append(c.Cast(pointer, c.Unary("&", c.Name(array.name)) if scalar else c.Name(array.name)))

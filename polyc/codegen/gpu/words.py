@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from polyc.codegen.text.macros import MACROS
 from polyc.model import ctree as c
-from polyc.model.scop import Array, CType, Scop
+from polyc.model.scop import Array, CType, Scop, Struct
 
 STORE_16 = "polyc_store16"
 """Stores 16 bytes at once: `polyc_store16(&to, &row[0])`."""
 STORED_BYTES = 16
 HALF = "_Float16"
 """Half precision: a type of memory (`float16.py`). Each dialect spells it in its own way."""
+STRUCT = "polyc_struct_"
+"""Begins the names of structs in a region's kernels, until the region's own name stands there."""
 _WORDS = {"unsigned", "signed", "char", "short", "int", "long", "float", "double"}
 _ALIASES = {
     "size_t": "unsigned long", "ptrdiff_t": "long", "int8_t": "signed char", "uint8_t": "unsigned char",
@@ -40,6 +44,8 @@ def element_type(ctype: CType) -> str:
         if ctype.signed:
             return "signed char" if name == "char" else name
         return f"unsigned {name}"
+    if ctype.kind == "struct":
+        return STRUCT + ctype.text.replace(" ", "_")
     raise NotMappable(f"elements of type {ctype.text} have no counterpart on a GPU")
 
 
@@ -70,7 +76,7 @@ class Words:
             return HALF
         if bare in self.named:
             return element_type(self.named[bare])
-        if bare == "void":
+        if bare == "void" or bare.startswith(STRUCT):
             return bare
         raise NotMappable(f"the type {text} has no counterpart on a GPU")
 
@@ -100,6 +106,13 @@ def check_words(scop: Scop) -> None:
 
 def _check_array(array: Array) -> None:
     element_type(array.element)
+    if array.element.kind == "struct" and not array.root:
+        text = array.element.text
+        if isinstance(array.layout, str):
+            raise NotMappable(f"elements of type {text} have no counterpart on a GPU: they have {array.layout}")
+        if not array.layout.text:
+            raise NotMappable(f"the struct of {array.c_name} has no name")
+        definitions((array,), "")
     if any(extent is None for extent in array.extents[1:]):
         raise NotMappable(f"the rows of {array.c_name} have no affine length")
 
@@ -115,7 +128,7 @@ def _check_node(node: c.Node, words: Words) -> None:
     match node:
         case c.Cast(type=text) | c.Decl(type=text):
             words.type(text)
-        case c.Member() | c.Subscript() | c.InitList():
+        case c.Member() | c.Subscript() if not isinstance(cell_of(node), c.ArrayRef):
             raise NotMappable("it uses structs or pointers beside its arrays")
         case c.Unary(op="*" | "&"):
             raise NotMappable("it uses pointers beside its arrays")
@@ -125,9 +138,46 @@ def _check_node(node: c.Node, words: Words) -> None:
             pass
 
 
+def cell_of(expr: c.Expr) -> c.Expr:
+    """What a member is a part of: `p[i]` of `p[i].at[2].x`."""
+    while isinstance(expr, c.Subscript) or (isinstance(expr, c.Member) and not expr.arrow):
+        expr = expr.base
+    return expr
+
+
+def definitions(arrays: Iterable[Array], aligned: str) -> list[str]:
+    """The structs of some arrays' elements, and those in them, each once and behind what it needs.
+
+    aligned: how a dialect begins one of 16 bytes. Elements of 4, 8 or 16 bytes are moved at once.
+    Raises NotMappable where a member has a type that kernels lack.
+    """
+    whole = {a.layout: a.element.size_bytes for a in arrays if isinstance(a.layout, Struct)}
+    inside = {one for struct in whole for one in struct.inner if one is not struct}
+    found: dict[str, str] = {}
+    for struct, size in whole.items():
+        for one in struct.inner:
+            wide = one not in inside and size in (4, 8, STORED_BYTES)
+            before = f"{aligned.replace(str(STORED_BYTES), str(size))} " if wide else ""
+            name = STRUCT + one.text.replace(" ", "_")
+            found.setdefault(one.text, f"typedef struct {before}{_members(one)} {name};")
+    return list(found.values())
+
+
+def _members(struct: Struct) -> str:
+    """`{ float x; int tag[3]; }`."""
+    found = []
+    for name, kind, extents in struct.members:
+        if isinstance(kind, Struct):
+            text = STRUCT + kind.text.replace(" ", "_") if kind.text else f"struct {_members(kind)}"
+        elif (text := element_type(kind)) == HALF:
+            raise NotMappable("a struct has a member of half precision")
+        found.append(f"{text} {name}{''.join(f'[{size}]' for size in extents)};")
+    return f"{{ {' '.join(found)} }}"
+
+
 def is_by_value(array: Array, scop: Scop) -> bool:
     """Whether a scalar goes to the kernels as a number: nobody writes it."""
-    if array.rank:
+    if array.rank or array.element.kind == "struct":
         return False
     return not any(
         a.array == array.name and a.kind.value != "read" for s in scop.statements.values() for a in s.accesses

@@ -432,9 +432,7 @@ class InstancePrinter:
                 self.corners[buffer.key] = self._printed_values(buffer.corner.pullback_multi_aff(tile))
         return self.corners[buffer.key]
 
-    def cell(
-        self, array: Array, buffer: Buffer | None, name: str, subscripts: tuple[c.Expr, ...], ref: str
-    ) -> c.ArrayRef:
+    def cell(self, array: Array, buffer: Buffer | None, name: str, subscripts: tuple[c.Expr, ...], ref: str) -> c.Expr:
         """How an element of the array, or of the buffer that stands for it, is spelled."""
         if buffer is not None and buffer.order and subscripts:
             subscripts = tuple(subscripts[d] for d in buffer.order)

@@ -14,7 +14,7 @@ from polyc.frontend.c.symbols import Symbol
 from polyc.frontend.sets.affine import Affine
 from polyc.frontend.text.trees import walk
 from polyc.model import ctree as c
-from polyc.model.scop import Array, Field, Storage
+from polyc.model.scop import Array, CType, Field, Storage, Struct
 
 
 def make_array(symbol: Symbol, region: Region, converter: Converter, function: c_ast.FuncDef) -> Array:
@@ -37,6 +37,7 @@ def make_array(symbol: Symbol, region: Region, converter: Converter, function: c
             tuple(region.in_c(stride) for stride in shape.strides),
             shape.origins,
             fields_of(region.scope.types, symbol.shape.node),
+            layout_of(region.scope.types, symbol.shape.node, symbol.shape.element.text),
         )
     pairs = [extent(symbol, position, region, converter, function) for position in range(symbol.rank)]
     return Array(
@@ -48,6 +49,7 @@ def make_array(symbol: Symbol, region: Region, converter: Converter, function: c
         symbol.storage,
         symbol.constant,
         members=fields_of(region.scope.types, symbol.shape.node),
+        layout=layout_of(region.scope.types, symbol.shape.node, symbol.shape.element.text),
     )
 
 
@@ -64,6 +66,29 @@ def fields_of(types: Types, node: c_ast.Node | None) -> dict[tuple[str, ...], Fi
         if shape.element.kind in ("int", "float") and len(sizes) == len(shape.dims):
             found[item.name,] = Field(shape.element, sizes)
     return found
+
+
+def layout_of(types: Types, node: c_ast.Node | None, text: str) -> Struct | str:
+    """As `Array.layout`. text: how the file calls the struct"""
+    if node is None:
+        return ""
+    if not isinstance(node, c_ast.Struct):
+        return "a union"
+    found: list[tuple[str, CType | Struct, tuple[int, ...]]] = []
+    for item in node.decls or ():
+        shape = member_of(types, node, item.name) if isinstance(item, c_ast.Decl) and item.name else None
+        if shape is None or shape.qualifiers & MOVING:
+            return "a union, a bit-field, or a member without a name or a size"
+        sizes = tuple(dim.size for dim in shape.dims if dim.size)
+        if len(sizes) < len(shape.dims):
+            return f"the pointer {item.name}"
+        kind: CType | Struct | str = shape.element
+        if shape.node is not None:
+            kind = layout_of(types, shape.node, shape.element.text)
+        if isinstance(kind, str):
+            return kind
+        found.append((item.name, kind, sizes))
+    return Struct("" if text.endswith(" None") else text, tuple(found)) if found else "no members that are known"
 
 
 def extent(

@@ -120,7 +120,8 @@ class _Merger:
         placed = list(nests)
         for k in range(len(nests)):
             self.joined_chain(graph, placed, k, outer)
-        if not self.program.options.gpu:
+        # Members of one struct lie side by side: kernels of their own would each load all of it.
+        if not self.program.options.gpu or any(array.root for array in self.program.scop.arrays.values()):
             for joined in (self.siblings, self.interlaced_siblings):
                 self.join_siblings(graph, placed, joined)
         groups = [[placed[k] for k in group] for group in graph.groups]

@@ -41,6 +41,8 @@ FEWEST = 8
 """Rows of a tile, at least."""
 MOST_SHARED = 36 << 10
 """Bytes of shared memory of a block: six of them fit on a multiprocessor, with 48 warps."""
+FETCHED_BYTES = (4, 8, 16)
+"""Of elements that are fetched without a register."""
 MOST_STATE = 16
 """Elements of a private array of which each row of a tile has its own in shared memory."""
 
@@ -320,7 +322,10 @@ class _Staging:
             extents = box.constant_extents() if box is not None else None
             if box is None or extents is None or extents[-1] > 2 * around[-1].size:
                 raise _NoRows
-            size = self.program.scop.arrays[array].element.size_bytes or 8
+            element = self.program.scop.arrays[array].element
+            size = element.size_bytes or 8
+            if element.kind == "struct" and size not in FETCHED_BYTES:
+                raise _NoRows  # neither is it fetched at once, nor has it a zero
             self.left -= places * size * prod(extents[:-1]) * (extents[-1] + _pad(extents))
             order = tuple(range(len(extents))) if written is None else ()  # of what is staged only
             key = self.buffer(array, box, order, _pad(extents), len(around), names(walk.step.filter))

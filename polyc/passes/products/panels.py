@@ -57,7 +57,12 @@ def vector_of(array: Array, box: Box, extents: tuple[int, ...], tiles: isl.Set, 
     """
     size = VECTOR_BYTES // (array.element.size_bytes or VECTOR_BYTES)
     last = array.rank - 1
-    if size < 2 or extents[last] % size or not known.is_subset(array.aligned(size, known)):
+    if (
+        size < 2
+        or size * array.element.size_bytes < VECTOR_BYTES
+        or extents[last] % size
+        or not known.is_subset(array.aligned(size, known))
+    ):
         return 1
     corner = isl.PwAff.from_aff(box.corner.get_aff(last)).mod_val(isl.Val.int_from_si(cells.get_ctx(), size))
     if not tiles.is_subset(corner.zero_set()):

@@ -1,6 +1,7 @@
 /* polyc compile --target cuda */
 struct pixel {
     float red, green, blue;
+    struct pixel *next;
 };
 
 void grey(int n, struct pixel in[n], float out[n])

@@ -18,6 +18,8 @@ typedef struct { double x, y, z; } vec3;
 typedef struct { vec3 pos, vel; double m; int tag[3]; struct { short k; } in[2]; } body;
 typedef struct { short a; char b; long c; float d; } mixed;
 struct size { int n; float k; };
+static inline vec3 less(vec3 a, vec3 b) { vec3 r = {0}; r.x = a.x - b.x; r.z = a.y * b.z; return r; }
+static vec3 more(vec3 a, int by) { if (by) { vec3 r = {by, a.y, 1.5f}; return r; } return a; }
 """
 PROGRAMS = {
     "blend": (
@@ -47,6 +49,11 @@ PROGRAMS = {
         "int n, int m, double *p, const vec3 *w",
         "for (int i = 0; i < n; i++) { p[i] = 0; for (int j = 0; j < m; j++) p[i] += w[i * m + j].x; }",
     ),
+    "functions": (
+        "int n, const vec3 *p, const struct four *q, vec3 *o",
+        "for (int i = 0; i < n; i++) { vec3 d = {p[i].x - q[i].x, q[i].y, 2}; o[i] = more(less(p[i], d), q[i].z > 1); "
+        "}",
+    ),
     "scalar": (
         "const struct size *s, struct four *p",
         "for (int i = 0; i < s->n; i++) { struct four t = {0}; t.x = s->k; p[i] = t; }",
@@ -64,7 +71,7 @@ def test_the_same_values(name: str, tmp_path: Path) -> None:
     assert_same(region_of(text(name), tmp_path), Options(target="cuda"), (1, 40))
 
 
-@pytest.mark.parametrize("name", ["forces", "whole", "scalar"])
+@pytest.mark.parametrize("name", ["forces", "whole", "functions"])
 def test_the_same_values_by_opencl(name: str, tmp_path: Path) -> None:
     assert_same(region_of(text(name), tmp_path), Options(target="opencl"), (17,))
 
@@ -75,11 +82,11 @@ def test_the_definitions(tmp_path: Path) -> None:
         name: compiled(text(name), tmp_path, target="cuda").device[0].split("\n\n")[0] for name in ("blend", "forces")
     }
     bytes_ = "unsigned char r; unsigned char g; unsigned char b; unsigned char a;"
-    assert found["blend"].endswith(f"typedef struct __align__(4) {{ {bytes_} }} blend_11_px;")
+    assert found["blend"].endswith(f"typedef struct __align__(4) {{ {bytes_} }} blend_13_px;")
     assert found["forces"].splitlines()[1:] == [
-        "typedef struct { double x; double y; double z; } forces_11_vec3;",
-        "typedef struct { forces_11_vec3 pos; forces_11_vec3 vel; double m; int tag[3]; struct { short k; } in[2]; } "
-        "forces_11_body;",
+        "typedef struct { double x; double y; double z; } forces_13_vec3;",
+        "typedef struct { forces_13_vec3 pos; forces_13_vec3 vel; double m; int tag[3]; struct { short k; } in[2]; } "
+        "forces_13_body;",
     ]
 
 

@@ -17,7 +17,7 @@ _BEFORE = re.compile(
 _PLAIN = (
     c_ast.Compound, c_ast.Return, c_ast.If, c_ast.For, c_ast.While, c_ast.DoWhile, c_ast.Assignment, c_ast.BinaryOp,
     c_ast.TernaryOp, c_ast.ID, c_ast.ExprList, c_ast.DeclList, c_ast.Cast, c_ast.EmptyStatement, c_ast.Break,
-    c_ast.Continue, c_ast.Typename, c_ast.ParamList,
+    c_ast.Continue, c_ast.Typename, c_ast.ParamList, c_ast.InitList,
 )  # fmt: skip
 """What a device has as C has it."""
 
@@ -38,11 +38,12 @@ def device_functions(preamble: str, names: Iterable[str], words: Words, dialect:
 
     preamble: preprocessed declarations of the file, as `Region.preamble`
 
-    Raises NotMappable, naming the function, where one does something else than to compute a number: with pointers,
-    arrays, structs, static variables or variables of the file, or where it calls itself.
+    Raises NotMappable, naming the function, where one does something else than to compute a number, or a struct of
+    numbers: with pointers, arrays, static variables or variables of the file, or where it calls itself.
     """
     found: dict[str, str] = {}
     waiting: list[str] = []
+    aliases = "".join(f"typedef int {one}; " for one in words.structs if one.isidentifier())
 
     def add(name: str) -> None:
         if name in found:
@@ -54,10 +55,10 @@ def device_functions(preamble: str, names: Iterable[str], words: Words, dialect:
         if text is None:
             raise NotMappable(f"a kernel cannot call {name}()")
         try:
-            tree = c_parser.CParser().parse(text)
+            tree = c_parser.CParser().parse(aliases + text)
         except c_parser.ParseError:
             raise NotMappable(f"a kernel cannot call {name}()") from None
-        (definition,) = tree.ext
+        *_, definition = tree.ext
         for other in _Function(name, definition, words, dialect).checked():
             add(other)
         printed = c_generator.CGenerator().visit(definition).rstrip()
@@ -124,17 +125,21 @@ class _Function:
     def declare(self, node: c_ast.Decl) -> None:
         if node.storage or not isinstance(node.type, c_ast.TypeDecl):
             raise self.refused()
+        struct = " ".join(_type_words(node.type))
         self.typed(node.type)
         self.own.add(node.name)
         if node.init is not None:
             self.visit(node.init)
+        if isinstance(node.init, c_ast.InitList) and len(node.init.exprs) > 1:  # in which C++ converts nothing
+            kinds = self.words.members(struct, len(node.init.exprs))
+            node.init.exprs = [_cast(kind, value) for kind, value in zip(kinds, node.init.exprs, strict=True)]
 
     def typed(self, node: c_ast.Node) -> None:
         """Put the built-in type in the place of a type."""
         found = _type_words(node)
         if not found:
             raise self.refused()
-        node.type.names = self.words.type(" ".join(found)).split()
+        node.type = c_ast.IdentifierType(self.words.type(" ".join(found)).split())
         if "_Float16" in node.type.names:
             raise self.refused()
 
@@ -152,6 +157,9 @@ class _Function:
                 raise self.refused()
             case c_ast.ID(name=name) if name not in self.own:
                 raise self.refused()
+            case c_ast.StructRef(type="."):
+                self.visit(node.name)
+                return
             case c_ast.FuncCall(name=c_ast.ID(name=name)):
                 self.call(node, name)
                 return
@@ -178,12 +186,13 @@ class _Function:
 
 
 def _type_words(node: c_ast.Node) -> list[str]:
-    """The words of a plain type; none for another one."""
-    return (
-        list(node.type.names)
-        if isinstance(node, c_ast.TypeDecl) and isinstance(node.type, c_ast.IdentifierType)
-        else []
-    )
+    """The words of a plain type, or of a struct's; none for another one."""
+    match node:
+        case c_ast.TypeDecl(type=c_ast.IdentifierType(names=names)):
+            return list(names)
+        case c_ast.TypeDecl(type=c_ast.Struct(name=name, decls=None)):
+            return ["struct", name]
+    return []
 
 
 def _cast(kind: str, value: c_ast.Node) -> c_ast.Cast:

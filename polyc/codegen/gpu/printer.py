@@ -436,6 +436,11 @@ class KernelPrinter(LoopPrinter):
     def translated(self, node: c.Node) -> c.Node | None:
         """The node in words that a kernel has."""
         match node:
+            case c.Cast(type=text, operand=c.InitList(items=items)) if len(items) > 1 and text in self.words.structs:
+                kinds = self.words.members(text, len(items))
+                values = (c.rewrite(item, self.translated) for item in items)
+                listed = c.InitList(tuple(c.Cast(k, value) for k, value in zip(kinds, values, strict=True)))
+                return c.Cast(self.words.type(text), listed)
             case c.Cast(type=text, operand=operand):
                 kind = self.words.type(text)
                 return c.Cast(kind, c.rewrite(operand, self.translated)) if kind != text else None

@@ -63,6 +63,8 @@ class Words:
         self.named |= {p.type.text: p.type for p in scop.parameters}
         for statement in scop.statements.values():
             self.named |= {t.text: t for t in statement.loop_types}
+        whole = (a.layout for a in scop.arrays.values() if isinstance(a.layout, Struct))
+        self.structs = {one.text: one for struct in whole for one in struct.inner}
 
     def type(self, text: str) -> str:
         """The built-in type that a type's name stands for. Raises NotMappable."""
@@ -79,6 +81,15 @@ class Words:
         if bare == "void" or bare.startswith(STRUCT):
             return bare
         raise NotMappable(f"the type {text} has no counterpart on a GPU")
+
+    def members(self, text: str, count: int) -> list[str]:
+        """The types of a struct's members, for a list that sets them: C++ converts nothing there. Raises NotMappable
+        where the list may set less than all, or parts of a member."""
+        members = self.structs[text].members if text in self.structs else ()
+        kinds = [element_type(kind) for _, kind, extents in members if isinstance(kind, CType) and not extents]
+        if not len(kinds) == len(members) == count:
+            raise NotMappable(f"a list for {text} has not a number for each member")
+        return kinds
 
 
 def function(name: str) -> tuple[str, str] | None:
@@ -126,6 +137,8 @@ def called(scop: Scop) -> set[str]:
 
 def _check_node(node: c.Node, words: Words) -> None:
     match node:
+        case c.Cast(type=text, operand=c.InitList(items=items)) if items != (c.Literal("0"),):
+            words.members(text, len(items))
         case c.Cast(type=text) | c.Decl(type=text):
             words.type(text)
         case c.Member() | c.Subscript() if not isinstance(cell_of(node), c.ArrayRef):

@@ -94,6 +94,11 @@ def convex(relation: isl.UnionMap) -> list[isl.BasicMap]:
     return [found.get_at(k) for found in pieces for k in range(found.n_basic_map())]
 
 
+def same_relation(one: isl.Map, other: isl.Map) -> bool:
+    """Whether two relations are equal; False where they have other dimensions."""
+    return bool(one.get_space().has_equal_tuples(other.get_space()) and one.is_equal(other))
+
+
 def project_range(relation: isl.Map, keep: int) -> isl.Map:
     """The relation to the first `keep` dimensions of its range, anonymous."""
     count = relation.dim(isl.dim_type.out)

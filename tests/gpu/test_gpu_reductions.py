@@ -147,6 +147,81 @@ void f(int n, double a[n][n], double q[n][n])
 }
 """,
 }
+
+
+def record(type_: str, start: str, body: str, head: str = "") -> str:
+    return f"""
+#include <math.h>
+void f(int n, {type_} x[n], {head}int at[4], {type_} out[2])
+{{
+#pragma scop
+    {start}
+    for (int i = 0; i < n; i++) {{
+        {body}
+    }}
+    at[0] = p;
+    out[0] = m;
+#pragma endscop
+}}
+"""
+
+
+RECORDS = {
+    "first": record("float", "int p = 0; float m = x[0];", "if (x[i] > m) { m = x[i]; p = i; }"),
+    "last byte": record(
+        "unsigned char", "int p = -5; unsigned char m = 0;", "p = m <= x[i] ? 2 * i + 1 : p; m = m <= x[i] ? x[i] : m;"
+    ),
+    "smallest byte": record("unsigned char", "int p = n; unsigned char m = 9;", "if (x[i] < m) { m = x[i]; p = i; }"),
+    "last smallest": record(
+        "double", "int p = 7; double m = INFINITY;", "if (fabs(x[i]) <= m) { m = fabs(x[i]); p = -i; }"
+    ),
+    "no numbers": record(
+        "float",
+        "int p = -1; float m = -INFINITY, t;",
+        "t = (x[i] - x[i]) / (float)(i % 3); if (t > m) { m = t; p = i; }",
+    ),
+    "with a condition": record(
+        "double", "int p = -1; double m = 1e300;", "if (c[i] > 90 && x[i] < m) { m = x[i]; p = i; }", "char c[n], "
+    ),
+    "without a place": record("float", "float m = 0.25f; int p = 3;", "if (x[i] - 1 >= m) m = x[i] - 1;"),
+    "two and a count": record(
+        "unsigned char",
+        "int p = -1, q = -1, count = 0; unsigned char m = 255, l = 0;",
+        "if (x[i] <= m) { m = x[i]; p = i; } if (x[i] > l) { l = x[i]; q = i; } if (x[i] > 9) count++;",
+    ).replace("at[0] = p;", "at[0] = p; at[1] = q; at[2] = count; out[1] = l;"),
+    "row and column": """
+void f(int n, unsigned char x[n][n], int at[2], unsigned char out[1])
+{
+#pragma scop
+    int r = -1, c = -2;
+    unsigned char m = 3;
+    for (int i = n - 1; i >= 0; i--)
+        for (int j = 0; j < n; j++)
+            if (x[i][j] >= m) {
+                m = x[i][j];
+                r = i;
+                c = j;
+            }
+    at[0] = r;
+    at[1] = c;
+    out[0] = m;
+#pragma endscop
+}
+""",
+}
+"""What keeps its order: equal values are told apart by the iteration."""
+NO_RECORDS = {
+    "keeps what is no number": record(
+        "float", "int p = 0; float m = x[0];", "p = m >= x[i] ? p : i; m = m >= x[i] ? m : x[i];"
+    ),
+    "rounds": record("double", "int p = 0; float m = 0;", "if (x[i] > m) { m = x[i]; p = i; }"),
+    "after the record": record(
+        "float", "int p = 0; float m = x[0];", "m = x[i] >= m ? x[i] : m; p = x[i] >= m ? i : p;"
+    ),
+    "the old place": record("float", "int p = 0; float m = x[0];", "if (x[i] > m) { m = x[i]; p = p + i; }"),
+    "on the way": record("float", "int p = 0; float m = x[0];", "if (x[i] > m) { m = x[i]; p = i; } x[i] = p;"),
+    "another test": record("float", "int p = 0; float m = x[0];", "p = x[i] > m + 1 ? i : p; m = x[i] > m ? x[i] : m;"),
+}
 COLUMNS = """
 void f(int n, double a[n][n], double s[n])
 {
@@ -217,13 +292,13 @@ def test_two_kernels(tmp_path: Path) -> None:
     assert "atomic" not in text
 
 
-WHOLE = ("int", "long", "bits", "largest", "largest int", "smallest byte")
+WHOLE = ("int", "long", "bits", "largest", "largest int", "smallest byte", "rows: largest")
 ALL = {**LARGE, **{f"rows: {name}": text for name, text in ROWS.items()}}
 
 
 @pytest.mark.parametrize("name", ALL)
 def test_only_of_whole_numbers_without_reassociate(name: str, tmp_path: Path) -> None:
-    """Their bits are the same in any order, and those of the largest of magnitudes."""
+    """Their bits are the same in any order, and those of the largest of magnitudes, or of the first of the largest."""
     assert ("_parts" in device(ALL[name], tmp_path)) == (name in WHOLE or name == "rows: triangle")
 
 
@@ -302,6 +377,32 @@ def test_operators_of_rows_have_the_same_values(target: str, tmp_path: Path, mon
     assert_same(region_of(SOFTMAX, tmp_path), Options(target=target, reassociate=True, block=few))
 
 
+def test_a_record_is_compared_by_its_iteration(tmp_path: Path) -> None:
+    text = device(RECORDS["first"], tmp_path)
+    assert (
+        """\
+    p_part = x[i] > m_part ? (int)i : p_part;
+    m_i_part = x[i] > m_part ? i : m_i_part;
+    m_part = x[i] > m_part ? x[i] : m_part;
+"""
+        in text
+    )
+    better = "m_parts[part] > m_parts[0] || (m_parts[part] == m_parts[0] && m_i_parts[part] < m_i_parts[0])"
+    assert text.count(f"      if ({better}) {{\n        m_i_parts[0] = m_i_parts[part];\n") == 2
+
+
+@pytest.mark.parametrize("name", NO_RECORDS)
+def test_what_is_no_record(name: str, tmp_path: Path) -> None:
+    assert "m_part" not in device(NO_RECORDS[name], tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "target"), on_targets(RECORDS))
+def test_records(name: str, target: str, tmp_path: Path) -> None:
+    wanted = ROWS_SIZES if "column" in name else SIZES
+    assert_reduced(RECORDS[name], wanted, Options(target=target), tmp_path)
+
+
 def test_a_small_one_has_one_block(tmp_path: Path) -> None:
     text = device(FIXED, tmp_path, reassociate=True)
     assert text.count("__global__") == 1
@@ -360,7 +461,7 @@ def test_nvcc_takes_it(tmp_path: Path) -> None:
     nvcc = shutil.which("nvcc")
     if nvcc is None:
         pytest.skip("nvcc is not there")
-    texts = [*LARGE.values(), *ROWS.values(), FIXED]
+    texts = [*LARGE.values(), *ROWS.values(), *RECORDS.values(), FIXED]
     file = tmp_path / "sums.c"
     file.write_text("".join(text.replace("void f(", f"void f{k}(") for k, text in enumerate(texts)))
     kernels = printed(file, tmp_path, "--target", "cuda", "--reassociate").with_suffix(".cu")

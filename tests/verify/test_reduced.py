@@ -197,3 +197,49 @@ def test_blocks_share_a_part_of_a_kernel(rows: Program) -> None:
         return node
 
     assert "race: the parallel loop j carries a dependence on s" in changed(rows, change)
+
+
+RECORD = """
+void record(int n, float x[n], int at[1], float most[1])
+{
+#pragma scop
+    for (int i = 0; i < n; i++)
+        if (x[i] > most[0]) {
+            most[0] = x[i];
+            at[0] = i;
+        }
+#pragma endscop
+}
+"""
+APART = (
+    RECORD[: RECORD.index("for (")]
+    + """for (int i = 0; i < n; i++) {
+        at[0] = x[i] > most[0] ? i : at[0];
+        most[0] = x[i] > most[0] ? x[i] : most[0];
+    }
+#pragma endscop
+}
+"""
+)
+
+
+@pytest.mark.parametrize(
+    "pairs", [((">=", "most"), ("with:most", "at")), ((">", "most"),), ((">", "most"), ("max", "at"))]
+)
+def test_another_record(pairs: tuple[tuple[str, str], ...], tmp_path: Path) -> None:
+    program = mapped(RECORD, tmp_path)
+    assert said(program) == ""
+
+    def change(node: Node) -> Node:
+        if isinstance(node, Band):
+            return replace(node, members=tuple(replace(m, reductions=pairs) for m in node.members))
+        return node
+
+    assert "race: the parallel loop i carries a dependence on at" in changed(program, change)
+
+
+def test_a_record_that_changes_before_what_goes_with_it(tmp_path: Path) -> None:
+    def change(node: Node) -> Node:
+        return Sequence(node.children[::-1]) if isinstance(node, Sequence) else node
+
+    assert "race: the parallel loop i carries a dependence on at" in changed(mapped(APART, tmp_path), change)

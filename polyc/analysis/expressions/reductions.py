@@ -155,7 +155,7 @@ def _loses_nothing(operator: str, value: c.Expr, element: CType, arrays: Mapping
     """Whether a value is combined as it is: nothing is cut off, and what is compared has one type."""
     if element.kind == "float":
         return True
-    same_type = operator not in (MAX, MIN) or _has_type(value, element, arrays)
+    same_type = operator not in (MAX, MIN) or has_type(value, element, arrays)
     return may_split(operator, element) and _is_whole(value, arrays) and same_type
 
 
@@ -194,7 +194,7 @@ def holds_all(element: CType, other: CType) -> bool:
     return wider and (element.signed or not other.signed)
 
 
-def _has_type(value: c.Expr, element: CType, arrays: Mapping[str, Array]) -> bool:
+def has_type(value: c.Expr, element: CType, arrays: Mapping[str, Array]) -> bool:
     """Whether an expression is an element of this type, or of one whose values this has, or a sum, difference or
     product of such and of plain numbers."""
     match value:
@@ -204,6 +204,6 @@ def _has_type(value: c.Expr, element: CType, arrays: Mapping[str, Array]) -> boo
         case c.Literal(text=text) if element.size_bytes >= 4:
             return text.isdigit() and int(text) < 1 << 31
         case c.Binary(op="+" | "-" | "*", left=left, right=right) if element.size_bytes >= 4:
-            return _has_type(left, element, arrays) and _has_type(right, element, arrays)
+            return has_type(left, element, arrays) and has_type(right, element, arrays)
         case _:
             return False

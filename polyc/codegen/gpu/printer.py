@@ -17,11 +17,21 @@ from polyc.codegen.gpu.linear import is_linear, linear_loop
 from polyc.codegen.gpu.memory import DeviceArray
 from polyc.codegen.gpu.narrow import fit_32_bits, has_plain_indices, small_sizes, with_indices_of
 from polyc.codegen.gpu.pieces import share_from, statements_below, steps_of_pieces
-from polyc.codegen.gpu.reduce import blocks_within, first_step, is_shared_out, last_step, reduction
+from polyc.codegen.gpu.reduce import Part, blocks_within, first_step, is_shared_out, last_step, reduction, with_keys
 from polyc.codegen.gpu.stages import SMALLEST_FETCH, Stages
 from polyc.codegen.gpu.turns import in_turns, outside_of_branches
 from polyc.codegen.gpu.whole import whole_tiles
-from polyc.codegen.gpu.words import HALF, STORE_16, STORED_BYTES, NotMappable, Words, cell_of, element_type, function
+from polyc.codegen.gpu.words import (
+    HALF,
+    INFINITIES,
+    STORE_16,
+    STORED_BYTES,
+    NotMappable,
+    Words,
+    cell_of,
+    element_type,
+    function,
+)
 from polyc.codegen.loops.exprs import ExprPrinter, build_for, expression
 from polyc.codegen.loops.generated import Generated
 from polyc.codegen.loops.instances import InstancePrinter, Scope, block_of
@@ -140,6 +150,10 @@ class KernelPrinter(LoopPrinter):
         self.open: _Open | None = None
         self.targets: dict[str, c.Expr] = {}
         """The cell of the last reduction into an array."""
+        self.records: dict[str, Part] = {}
+        """By the variables of a thread that keep them, below a reduction's mark."""
+        self.first_key = 0
+        """Band members above that mark."""
         self.index_names = {
             wish: self.namer.take(wish) for wish in ("bx", "by", "bz", "tx", "ty", "wy", "wx", "ly", "lx")
         }
@@ -153,6 +167,10 @@ class KernelPrinter(LoopPrinter):
 
         Raises NotMappable for another one.
         """
+        kept = [self.records[own] for own in scope.parts.values() if own in self.records]
+        for record in (r for r in kept if _assigns(body, r.own)):
+            loops = (f"c{self.first_key + k}_" for k in range(len(record.keys)))
+            body = with_keys(body, record, [scope.iterators.get(loop, ZERO) for loop in loops])
         pairs = [pair for member in scope.members.values() for pair in member.atomics]
         shared = {self.arrays[array].name for _, array in pairs}
         if not any(isinstance(n, c.ArrayRef) and n.array in shared for n in c.walk(body)):
@@ -197,7 +215,7 @@ class KernelPrinter(LoopPrinter):
         name, inner = str(node.mark_get_id().get_name()), node.mark_get_node()
         if name.startswith(BARRIER):
             return (self.dialect.barrier, *self.statements(inner, scope))
-        mark, _ = self.annotated.marks.get(name, (None, 0))
+        mark, depth_of_mark = self.annotated.marks.get(name, (None, 0))
         if mark is None:
             band, depth = self.annotated.bands[name]
             if self.open is not None:
@@ -208,6 +226,7 @@ class KernelPrinter(LoopPrinter):
             return self.kernel(mark, inner, scope)
         if mark.kind == "reduce":
             assert self.open is not None
+            self.first_key = depth_of_mark
             if is_shared_out(self.open.mark):
                 return self.statements(inner, scope)
             return reduction(self, mark, inner, scope)
@@ -321,11 +340,11 @@ class KernelPrinter(LoopPrinter):
         """A reduction that blocks share, and one block that combines what they found."""
         opened = self.open
         assert opened is not None
-        printed, kept = first_step(self, mark, inner, scope)
+        printed, parts, kept = first_step(self, mark, inner, scope)
         blocks = blocks_within(self.blocks_along("x"), mark.blocks)
         first = self.finished(opened, printed, (blocks,), scope)
         self.open = opened = _Open(replace(mark, child=LEAF), scope.names)
-        return first, self.finished(opened, last_step(self, kept, blocks, scope), (c.Literal("1"),), scope)
+        return first, self.finished(opened, last_step(self, parts, kept, blocks, scope), (c.Literal("1"),), scope)
 
     def finished(self, opened: _Open, printed: tuple[c.Stmt, ...], grid: tuple[c.Expr, ...], scope: Scope) -> c.Stmt:
         """Keep a kernel, and answer the call that starts it."""
@@ -448,6 +467,8 @@ class KernelPrinter(LoopPrinter):
                 kind = self.words.type(text)
                 changed = None if init is None else c.rewrite(init, self.translated)
                 return replace(node, type=kind, init=changed) if kind != text else None
+            case c.Call(function=name) if name in INFINITIES and self.dialect.name == "opencl":
+                return c.Literal(INFINITIES[name])
             case c.Call(function=name, arguments=arguments) if (known := function(name)) is not None:
                 # These functions are overloaded in C++ and OpenCL: the type of the argument chooses, not the name.
                 plain_name, kind = known
@@ -771,6 +792,14 @@ def _sizes(parameters: tuple[Parameter, ...], body: tuple[c.Stmt, ...], blocks: 
 
 
 _WHOLE = {"int", "long", "unsigned", "unsigned int", "unsigned long"}
+
+
+def _assigns(body: c.Stmt, name: str) -> bool:
+    return any(
+        isinstance(n, c.Assign) and isinstance(n.target, c.ArrayRef) and n.target.array == name for n in c.walk(body)
+    )
+
+
 _FENCES = {"CLK_LOCAL_MEM_FENCE", "CLK_GLOBAL_MEM_FENCE"}
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 import islpy as isl
 
+from polyc.analysis.expressions.records import TURNED, record_of
 from polyc.codegen.gpu.memory import DeviceArray
 from polyc.codegen.gpu.words import NotMappable, value_type
 from polyc.codegen.loops.instances import Scope, block_of
@@ -32,6 +34,20 @@ class Part:
     """The variable of a thread."""
     all: str
     """The shared array of all threads' parts."""
+    beside: tuple[Part, ...] = ()
+    """Of a record: what changes with it."""
+    keys: tuple[Part, ...] = ()
+    """Of a record: the iteration of each loop in which it was taken, which decides among equal ones."""
+
+
+_Place = Callable[[Part], c.Expr]
+_NEVER = c.Unary("-", c.Literal("9223372036854775807L"))
+"""The iteration of what was there before all of them."""
+
+
+def every(parts: Iterable[Part]) -> Iterator[Part]:
+    for part in parts:
+        yield from (*part.keys, *part.beside, part)
 
 
 def is_shared_out(mark: Mark) -> bool:
@@ -53,54 +69,118 @@ def reduction(printer: KernelPrinter, mark: Mark, inner: isl.AstNode, scope: Sco
     """
     parts = parts_of(printer, mark)
     printed = with_parts(printer, parts, inner, scope)
-    updates = tuple(combined(p, target_of(printer, p, scope), c.ArrayRef(p.all, (ZERO,))) for p in parts)
+    updates = stored(printer, parts, scope)
     begun = declared(printer, parts, scope)
     return (c.Block((*begun, *printed, *together(printer, parts, updates))),)
 
 
-def _bytes(printer: KernelPrinter, array: str) -> int:
-    """Of one part."""
-    return max(printer.program.scop.arrays[array].element.size_bytes, 4)
-
-
 def with_parts(printer: KernelPrinter, parts: list[Part], inner: isl.AstNode, scope: Scope) -> tuple[c.Stmt, ...]:
     """What is below the mark, with each thread's part in the place of the cell."""
-    return printer.statements(inner, replace(scope, parts=scope.parts | {p.array: p.own for p in parts}))
+    printer.records = {p.own: p for p in parts if p.keys}
+    return printer.statements(inner, replace(scope, parts=scope.parts | {p.array: p.own for p in every(parts)}))
+
+
+def with_keys(body: c.Stmt, record: Part, iteration: list[c.Expr]) -> c.Stmt:
+    """The statement that changes a record, and where it does the iteration that it keeps."""
+    match body:
+        case c.If(then=then):
+            items = then.body if isinstance(then, c.Block) else (then,)
+            kept = (c.ExprStmt(c.Assign("=", c.Name(k.own), v)) for k, v in zip(record.keys, iteration, strict=True))
+            return replace(body, then=c.Block((*kept, *items)))
+        case c.ExprStmt(expr=c.Assign(value=c.Ternary(condition=test))):
+            chosen = (
+                c.ExprStmt(c.Assign("=", c.Name(k.own), c.Ternary(test, v, c.Name(k.own))))
+                for k, v in zip(record.keys, iteration, strict=True)
+            )
+            return c.Block((*chosen, body))
+    raise NotMappable("a record is kept in another form")
 
 
 def parts_of(printer: KernelPrinter, mark: Mark) -> list[Part]:
     """Names for what the threads have; the shared arrays are declared at the top of the kernel."""
     assert isinstance(mark.child, Band)
-    assert printer.open is not None
-    found = []
-    for operator, array in mark.child.members[0].reductions:
-        name = printer.arrays[array].name
+    members = mark.child.members
+    found: dict[str, Part] = {}
+    for operator, array in members[0].reductions:
         kind = value_type(printer.program.scop.arrays[array].element)  # parts of halves are floats
-        shared = printer.open.parts.get(array)
-        if shared is None:
-            shared = printer.open.parts[array] = printer.namer.take(f"{name}_parts")
-            threads = c.Literal(str(printer.threads()))
-            printer.share_array(shared, c.Decl(kind, shared, (threads,)), _bytes(printer, array))
-        found.append(Part(array, operator, kind, printer.namer.take(f"{name}_part"), shared))
-    return found
+        found[array] = _part(printer, array, operator, printer.arrays[array].name, kind)
+    for array, part in list(found.items()):
+        own = record_of(array, part.operator)
+        if own == array and part.operator in TURNED:
+            keys = tuple(
+                _part(printer, f"{array} {k}", "", f"{part.own[:-5]}_{m.name}", "long") for k, m in enumerate(members)
+            )
+            beside = tuple(p for a, p in found.items() if a != array and record_of(a, p.operator) == array)
+            found[array] = replace(part, keys=keys, beside=beside)
+    return [part for array, part in found.items() if record_of(array, part.operator) == array]
+
+
+def _part(printer: KernelPrinter, key: str, operator: str, name: str, kind: str) -> Part:
+    assert printer.open is not None
+    shared = printer.open.parts.get(key)
+    if shared is None:
+        shared = printer.open.parts[key] = printer.namer.take(f"{name}_parts")
+        _share(printer, shared, kind)
+    return Part(key, operator, kind, printer.namer.take(f"{name}_part"), shared)
+
+
+def _share(printer: KernelPrinter, name: str, kind: str) -> None:
+    threads = c.Literal(str(printer.threads()))
+    printer.share_array(name, c.Decl(kind, name, (threads,)), 8 if kind.endswith(("long", "double")) else 4)
 
 
 def declared(printer: KernelPrinter, parts: list[Part], scope: Scope) -> tuple[c.Stmt, ...]:
     """The variables of a thread. Those for a sum start with what changes none; a maximum starts with the cell as it is,
     which the maximum of all parts and the cell has anyhow, whatever its type is. Raises NotMappable."""
-    return tuple(c.Decl(p.type, p.own, (), _NEUTRAL.get(p.operator) or target_of(printer, p, scope)) for p in parts)
+    return tuple(
+        c.Decl(p.type, p.own, (), _NEUTRAL.get(p.operator) or (target_of(printer, p, scope) if p.operator else _NEVER))
+        for p in every(parts)
+    )
 
 
-def combined(part: Part, target: c.Expr, value: c.Expr) -> c.Stmt:
-    """`s += value`, or `if (value > m) m = value`: nothing is stored for a value that is no number."""
+def combined(part: Part, target: _Place, value: _Place) -> c.Stmt:
+    """`s += value`, or `if (value > m) m = value`: nothing is stored for a value that is no number. Of a record, which
+    never is less than what was there before, the part that was taken first, or last, of equal ones."""
+    test: c.Expr
     match part.operator:
         case "max":
-            test = c.Binary(">", value, target)
+            test = c.Binary(">", value(part), target(part))
         case "min":
-            test = c.Binary("<", value, target)
+            test = c.Binary("<", value(part), target(part))
+        case operator if operator in TURNED:
+            test = c.Binary(operator[0], value(part), target(part))
+            first = "<" if len(operator) == 1 else ">"
+            later: c.Expr | None = None
+            for key in reversed(part.keys):
+                one, other = value(key), target(key)
+                decided = c.Binary(first, one, other)
+                later = (
+                    decided
+                    if later is None
+                    else c.Binary("||", decided, c.Binary("&&", c.Binary("==", one, other), later))
+                )
+            assert later is not None
+            test = c.Binary("||", test, c.Binary("&&", c.Binary("==", value(part), target(part)), later))
         case operator:
-            return c.ExprStmt(c.Assign(f"{operator}=", target, value))
-    return c.If(test, c.ExprStmt(c.Assign("=", target, value)))
+            return c.ExprStmt(c.Assign(f"{operator}=", target(part), value(part)))
+    return c.If(test, block_of(tuple(c.ExprStmt(c.Assign("=", target(p), value(p))) for p in every([part]))))
+
+
+def stored(printer: KernelPrinter, parts: list[Part], scope: Scope) -> tuple[c.Stmt, ...]:
+    """What one thread does with the parts of all, which are in the first place of the shared arrays. A record began
+    with the cells as they were, and takes their places."""
+    found: list[c.Stmt] = []
+    for part in parts:
+        if part.keys:
+            cells = (*part.beside, part)
+            found += (c.ExprStmt(c.Assign("=", target_of(printer, p, scope), _first(p))) for p in cells)
+        else:
+            found.append(combined(part, lambda p: target_of(printer, p, scope), _first))
+    return tuple(found)
+
+
+def _first(part: Part) -> c.Expr:
+    return c.ArrayRef(part.all, (ZERO,))
 
 
 def together(printer: KernelPrinter, parts: list[Part], updates: tuple[c.Stmt, ...]) -> tuple[c.Stmt, ...]:
@@ -113,14 +193,14 @@ def together(printer: KernelPrinter, parts: list[Part], updates: tuple[c.Stmt, .
     few = 1
     while few * few < threads:
         few *= 2
-    stored = tuple(c.ExprStmt(c.Assign("=", c.ArrayRef(p.all, (thread,)), c.Name(p.own))) for p in parts)
+    own = tuple(c.ExprStmt(c.Assign("=", c.ArrayRef(p.all, (thread,)), c.Name(p.own))) for p in every(parts))
     if threads == 1:
-        return (*stored, printer.dialect.barrier, only_first(printer, updates))
-    of_few = printer.namer.fresh("part", frozenset(p.own for p in parts))
+        return (*own, printer.dialect.barrier, only_first(printer, updates))
+    of_few = printer.namer.fresh("part", frozenset(p.own for p in every(parts)))
     first = _joined(parts, of_few, thread, plus(thread, c.Literal(str(few))), threads, few)
     last = _joined(parts, of_few, ZERO, ONE, min(few, threads), 1)
     meets = c.If(c.Binary("<", thread, c.Literal(str(few))), first)
-    return (*stored, printer.dialect.barrier, meets, printer.dialect.barrier, only_first(printer, (last, *updates)))
+    return (*own, printer.dialect.barrier, meets, printer.dialect.barrier, only_first(printer, (last, *updates)))
 
 
 def _joined(parts: list[Part], index: str, into: c.Expr, start: c.Expr, end: int, step: int) -> c.For:
@@ -130,7 +210,11 @@ def _joined(parts: list[Part], index: str, into: c.Expr, start: c.Expr, end: int
         c.Decl("long", index, (), start),
         c.Binary("<", other, c.Literal(str(end))),
         c.Assign("+=", other, c.Literal(str(step))) if step > 1 else c.Postfix("++", other),
-        block_of(tuple(combined(p, c.ArrayRef(p.all, (into,)), c.ArrayRef(p.all, (other,))) for p in parts)),
+        block_of(
+            tuple(
+                combined(p, lambda q: c.ArrayRef(q.all, (into,)), lambda q: c.ArrayRef(q.all, (other,))) for p in parts
+            )
+        ),
     )
 
 
@@ -155,43 +239,44 @@ def target_of(printer: KernelPrinter, part: Part, scope: Scope) -> c.Expr:
 
 def first_step(
     printer: KernelPrinter, mark: Mark, inner: isl.AstNode, scope: Scope
-) -> tuple[tuple[c.Stmt, ...], list[tuple[Part, str]]]:
+) -> tuple[tuple[c.Stmt, ...], list[Part], dict[str, str]]:
     """The kernel in which each block adds up its part of a reduction; the arrays that have these parts afterwards."""
     assert isinstance(mark.child, Mark)
     parts = parts_of(printer, mark.child)
     printed = with_parts(printer, parts, inner, scope)
-    kept: list[tuple[Part, str]] = []
+    kept: dict[str, str] = {}
     stores: list[c.Stmt] = []
     block = printer.block_index()
-    for part in parts:
-        name = printer.namer.take(f"{printer.arrays[part.array].name}_blocks")
+    for part in every(parts):
+        name = printer.namer.take(f"{part.all.removesuffix('_parts')}_blocks")
         elements = c.Literal(str(mark.blocks))
         printer.arrays[name] = DeviceArray(name, name, part.type, (), elements, False, False, True, True)
-        kept.append((part, name))
-        stores.append(c.ExprStmt(c.Assign("=", c.ArrayRef(name, (block,)), c.ArrayRef(part.all, (ZERO,)))))
+        kept[part.array] = name
+        stores.append(c.ExprStmt(c.Assign("=", c.ArrayRef(name, (block,)), _first(part))))
     body = (*declared(printer, parts, scope), *printed, *together(printer, parts, tuple(stores)))
-    return body, kept
+    return body, parts, kept
 
 
-def last_step(printer: KernelPrinter, kept: list[tuple[Part, str]], blocks: c.Expr, scope: Scope) -> tuple[c.Stmt, ...]:
+def last_step(
+    printer: KernelPrinter, parts: list[Part], kept: dict[str, str], blocks: c.Expr, scope: Scope
+) -> tuple[c.Stmt, ...]:
     """The kernel of one block that combines the parts of all blocks."""
     assert printer.open is not None
     thread, threads = printer.thread(ALL_THREADS), c.Literal(str(printer.threads()))
-    parts: list[Part] = []
-    for part, _ in kept:
+    for part in every(parts):
         printer.open.parts[part.array] = part.all
-        printer.share_array(part.all, c.Decl(part.type, part.all, (threads,)), _bytes(printer, part.array))
-        parts.append(part)
+        _share(printer, part.all, part.type)
     index = printer.namer.fresh("block", scope.names)
-    joined = tuple(combined(part, c.Name(part.own), c.ArrayRef(name, (c.Name(index),))) for part, name in kept)
+    joined = tuple(
+        combined(part, lambda p: c.Name(p.own), lambda p: c.ArrayRef(kept[p.array], (c.Name(index),))) for part in parts
+    )
     loop = c.For(
         c.Decl("long", index, (), thread),
         c.Binary("<", c.Name(index), blocks),
         c.Assign("+=", c.Name(index), threads),
         block_of(joined),
     )
-    updates = tuple(combined(p, target_of(printer, p, scope), c.ArrayRef(p.all, (ZERO,))) for p in parts)
-    return (*declared(printer, parts, scope), loop, *together(printer, parts, updates))
+    return (*declared(printer, parts, scope), loop, *together(printer, parts, stored(printer, parts, scope)))
 
 
 def blocks_within(count: c.Expr, most: int) -> c.Expr:

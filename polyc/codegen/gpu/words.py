@@ -27,6 +27,10 @@ _ONE = {
 }  # fmt: skip
 _TWO = {"pow", "fmin", "fmax", "fmod", "hypot", "atan2", "copysign", "fdim"}
 _INTEGER = {"abs": "int", "labs": "long", "llabs": "long"}
+INFINITIES = {
+    f"__builtin_{name}{suffix}": f"HUGE_VAL{suffix.upper()}" for name in ("inf", "huge_val") for suffix in ("", "f")
+}
+"""What C's headers have for them, which nvcc knows as well, and OpenCL's names."""
 EXACT = {"sqrt", "floor", "ceil", "fabs", "round", "trunc", "rint", "fmin", "fmax", "fmod", "copysign", "fdim"}
 """Functions that IEEE 754 leaves no choice: every library gives the same bits."""
 
@@ -132,7 +136,7 @@ def called(scop: Scop) -> set[str]:
     """The functions that a region calls, other than those that kernels have."""
     nodes = (node for statement in scop.statements.values() for node in c.walk(statement.body))
     names = {node.function for node in nodes if isinstance(node, c.Call)}
-    return {name for name in names if name not in MACROS and function(name) is None}
+    return {name for name in names if name not in MACROS and name not in INFINITIES and function(name) is None}
 
 
 def _check_node(node: c.Node, words: Words) -> None:

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import islpy as isl
 
+from polyc.analysis.expressions.records import record_of, records_of
 from polyc.analysis.expressions.reductions import reduction_of
 from polyc.analysis.expressions.updates import any_order
 from polyc.model.program import Program
@@ -29,7 +30,7 @@ from polyc.nests.points import statements_of
 from polyc.nests.strides import gain_of
 from polyc.passes.gpu.coalesce import without_tiles
 from polyc.passes.gpu.untile import without_tile
-from polyc.poly import greatest_of, least_of, names, union_of
+from polyc.poly import greatest_of, in_name, least_of, maps, names, same_relation, union_of
 
 STAGE = "reductions"
 FEW = 64
@@ -180,6 +181,7 @@ class _Reductions:
                 operators.setdefault(found[1], set()).add(found[0])
         before = values(outer, here)
         after = values(outer + band.members, here)
+        records = self.records(after, here)
         answer: list[tuple[str, str]] = []
         for array in sorted({a.array for name in names(here) for a in self.program.statements[name].accesses}):
             every, writes = self.touched(array, here, False), self.touched(array, here, True)
@@ -192,9 +194,23 @@ class _Reductions:
             if len(only) == 1 and reduces and before.reverse().apply_range(every).is_single_valued():
                 answer.append((next(iter(only)), array))
                 continue
+            if array in records and before.reverse().apply_range(every).is_single_valued():
+                answer.append((records[array], array))
+                continue
             if not self.is_private(array, after, here) and _carried(writes, every, before, after, self.program):
                 return None
         return tuple(answer)
+
+    def records(self, after: isl.UnionMap, here: isl.UnionSet) -> dict[str, str]:
+        """The operators of the arrays of records that the loops keep, if each iteration comes to all of them."""
+        found = records_of((self.program.statements[name] for name in names(here)), self.program.scop.arrays)
+        times = {in_name(m): m.set_tuple_name(isl.dim_type.in_, "") for m in maps(after)}
+        return {
+            array: operator
+            for array, (operator, statement) in found.items()
+            if times[statement.name].is_injective()
+            and same_relation(times[statement.name], times[found[record_of(array, operator)][1].name])
+        }
 
     def may_reorder(self, operator: str, array: str) -> bool:
         """Whether the operands may be combined in any order."""

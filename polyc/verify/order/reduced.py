@@ -6,6 +6,8 @@ the mark no thread touches what another one does, if
   - reassociation is allowed, or the array has whole numbers, whose bits no order changes, and the band's members name
     the array and its operator;
   - every statement below that touches the array only combines a value into it, by that operator;
+  - or the array belongs to a record, whose own order the iterations decide: every statement below that touches one of
+    its arrays runs in each iteration in which another one does, the one that changes the record itself at the end;
   - it is one cell for each iteration of the steps above the mark;
   - all threads of a block come to the mark, and to its end, together: nothing above it is dealt out to threads;
   - where blocks share the loops below, it is all that its kernel does: the cell belongs to a second kernel then.
@@ -16,12 +18,13 @@ from __future__ import annotations
 import islpy as isl
 
 from polyc.analysis.expand import Expanded
+from polyc.analysis.expressions.records import record_of, records_of
 from polyc.analysis.expressions.updates import any_order, only_combines
 from polyc.analysis.order import Run
 from polyc.model.program import Program
 from polyc.model.scop import Access
-from polyc.model.tree import BLOCK_AXES, GLOBAL_AXES, Member, Path, deals_to_threads
-from polyc.poly import empty_map
+from polyc.model.tree import BLOCK_AXES, GLOBAL_AXES, Member, Path, Step, deals_to_threads
+from polyc.poly import empty_map, same_relation
 from polyc.records import dataclass, field
 
 
@@ -52,9 +55,13 @@ def parts_of(program: Program, now: Expanded) -> Parts:
         if not isinstance(first, Member) or not all(_meets(run.path, position) for run, _ in uses):
             continue
         named = [array for _, array in first.reductions]
+        records = _records(first.reductions, [run for run, _ in uses], position, program)
         for operator, array in first.reductions:
             if named.count(array) > 1:
                 continue  # each would have parts of its own, and both would be combined
+            if (operator, array) in records and _one_cell(array, uses, position, program):
+                found.steps.update({(id(run), array): position for run, _ in uses})
+                continue
             if not (program.options.reassociate or any_order(operator, array, program.scop)):
                 continue
             if _one_cell(array, uses, position, program) and all(
@@ -64,6 +71,38 @@ def parts_of(program: Program, now: Expanded) -> Parts:
             ):
                 found.steps.update({(id(run), array): position for run, _ in uses})
     return found
+
+
+def _records(
+    reductions: tuple[tuple[str, str], ...], runs: list[Run], position: int, program: Program
+) -> set[tuple[str, str]]:
+    """Those of a mark's arrays and operators that are records as the statements below keep them, each as a whole."""
+    statements = [program.statements[run.statement] for run in runs]
+    if len({s.name for s in statements}) < len(statements):
+        return set()
+    found = records_of(statements, program.scop.arrays)
+    by_name = {run.statement: run for run in runs}
+    whole: set[tuple[str, str]] = set()
+    for own in {record_of(array, operator) for array, (operator, _) in found.items()}:
+        cells = {(op, a): by_name[s.name] for a, (op, s) in found.items() if record_of(a, op) == own}
+        last = by_name[found[own][1].name]
+        if cells.keys() <= set(reductions) and all(_runs_with(run, last, position) for run in cells.values()):
+            whole |= cells.keys()
+    return whole
+
+
+def _runs_with(run: Run, last: Run, position: int) -> bool:
+    """Whether a statement runs once in each iteration of the loops in which another one does, before it if at all."""
+    one, other = run.path.steps, last.path.steps
+    loops = [k for k, step in enumerate(other) if isinstance(step, Member)]
+    inside = {step.reductions if isinstance(step, Member) else () for step in other[position : loops[-1] + 1]}
+    if len(inside) > 1 or () in inside or one[: loops[-1] + 1] != other[: loops[-1] + 1]:
+        return False
+    behind, before = ([s.index if isinstance(s, Step) else -1 for s in p[loops[-1] + 1 :]] for p in (other, one))
+    if len(before) != len(behind) or before > behind or -1 in before:
+        return False
+    times = [r.prefix(len(loops)).set_tuple_name(isl.dim_type.in_, "") for r in (run, last)]
+    return bool(times[1].is_injective()) and same_relation(*times)
 
 
 def _meets(path: Path, position: int) -> bool:

@@ -23,6 +23,8 @@ GLOBAL_AXES = ("global.x", "global.y")
 """Blocks and threads together: iteration `block * threads + thread`."""
 ALL_THREADS = "thread"
 """The threads of a block as one row."""
+PART_AXES = ("part.y", "part.z")
+"""The blocks along y and z of a kernel that runs before this one, and leaves parts of a reduction for each thread."""
 WARP_AXES = ("warp.y", "warp.x", "lane.y", "lane.x")
 """The threads of a block as warps of 32 along x, and the lanes of a warp: a row of `size` warps along warp.x, and of as
 many lanes along lane.x."""

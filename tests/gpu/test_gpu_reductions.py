@@ -222,7 +222,8 @@ NO_RECORDS = {
     "on the way": record("float", "int p = 0; float m = x[0];", "if (x[i] > m) { m = x[i]; p = i; } x[i] = p;"),
     "another test": record("float", "int p = 0; float m = x[0];", "p = x[i] > m + 1 ? i : p; m = x[i] > m ? x[i] : m;"),
 }
-COLUMNS = """
+COLUMNS = {
+    "into an array": """
 void f(int n, double a[n][n], double s[n])
 {
 #pragma scop
@@ -231,7 +232,91 @@ void f(int n, double a[n][n], double s[n])
             s[j] += a[i][j];
 #pragma endscop
 }
-"""
+""",
+    "two, into scalars": """
+void f(int n, double a[n][n], double b[n][n], double s[n])
+{
+#pragma scop
+    for (int j = 1; j < n; j++) {
+        double t = 0, u = 1;
+        for (int i = 0; i < n; i++) {
+            t += a[i][j];
+            u += a[i][j] * b[i][j];
+        }
+        s[j] = t / u;
+    }
+#pragma endscop
+}
+""",
+    "one after the other": """
+void f(int n, float a[n][n], float b[n][n], float s[n], float t[n])
+{
+#pragma scop
+    for (int j = 0; j < n; j++) {
+        s[j] = 0;
+        for (int i = 0; i < n; i++)
+            s[j] += a[i][j];
+        s[j] = s[j] / n;
+        t[j] = 0;
+        for (int i = 0; i < n; i++)
+            t[j] += (a[i][j] - s[j]) * (a[i][j] - s[j]);
+        for (int i = 0; i < n; i++)
+            b[i][j] = a[i][j] / (1 + t[j]);
+    }
+#pragma endscop
+}
+""",
+    "two loops": """
+void f(int n, float a[n][9][n], float s[n])
+{
+#pragma scop
+    for (int k = 0; k < n; k++)
+        s[k] = 0;
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < 9; j++)
+            for (int k = 0; k < n; k++)
+                s[k] += a[i][j][k];
+#pragma endscop
+}
+""",
+    "of a batch": """
+void f(int n, int a[n][n][n], int s[n][n])
+{
+#pragma scop
+    for (int b = 0; b < n; b++)
+        for (int j = 0; j < n; j++) {
+            s[b][j] = -1;
+            for (int i = 0; i < n; i++)
+                s[b][j] += a[b][i][j];
+        }
+#pragma endscop
+}
+""",
+    "triangle": """
+void f(int n, long a[n][n], long s[n])
+{
+#pragma scop
+    for (int j = 0; j < n; j++)
+        for (int i = j; i < n; i++)
+            s[j] ^= a[i][j];
+#pragma endscop
+}
+""",
+    "largest": """
+#include <math.h>
+void f(int n, double a[n][n], double s[n])
+{
+#pragma scop
+    for (int j = 0; j < n; j++) {
+        s[j] = fabs(a[0][j]);
+        for (int i = 1; i < n; i++)
+            s[j] = fmax(s[j], fabs(a[i][j]));
+    }
+#pragma endscop
+}
+""",
+}
+"""A result for each thread, of which blocks of a kernel before leave parts."""
 PREFIX = nest("double", "int n, double x[n], double out[n]", "for (int i = 0; i < n; i++) { s += x[i]; out[i] = s; }")
 CUT = nest("int", "int n, double x[n], int out[1]", "for (int i = 0; i < n; i++) s += x[i];")
 """Each addition cuts to a whole number: parts of it have another sum."""
@@ -304,8 +389,8 @@ def test_only_of_whole_numbers_without_reassociate(name: str, tmp_path: Path) ->
 
 @pytest.mark.parametrize(
     "text",
-    [COLUMNS, PREFIX, CUT, TYPES, ROUNDED, SHORT, OWN, "#include <math.h>" + PAIRS],
-    ids=["columns", "prefix", "cut", "types", "rounded", "short", "own", "pairs"],
+    [PREFIX, CUT, TYPES, ROUNDED, SHORT, OWN, "#include <math.h>" + PAIRS],
+    ids=["prefix", "cut", "types", "rounded", "short", "own", "pairs"],
 )
 def test_where_it_is_none_or_gains_nothing(text: str, tmp_path: Path) -> None:
     result = compiled(text, tmp_path, target="cuda", reassociate=True)
@@ -438,6 +523,41 @@ def test_rows(name: str, target: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize(("name", "target"), on_targets(COLUMNS))
+def test_columns(name: str, target: str, tmp_path: Path) -> None:
+    text, options = COLUMNS[name], Options(target=target, reassociate=True)
+    wanted = (1, 17) if "batch" in name else (1, 31, 300)
+    assert_reduced(text, wanted, options, tmp_path)
+    assert "_blocks" in compile_region(region_of(text, tmp_path), options).device[0]
+
+
+def test_columns_are_two_kernels(tmp_path: Path) -> None:
+    text = device(COLUMNS["two, into scalars"], tmp_path, reassociate=True, machine="h200")
+    assert text.count("__global__") == 2
+    assert (
+        """\
+    {
+      const long each = ((long)n + gridDim.y - 1) / gridDim.y;
+#pragma unroll 8
+      for (long i = each * by; i < polyc_min(n, each * (by + 1)); i++) {
+        t_part += a[i * n + j];
+        u_part += a[i * n + j] * b[i * n + j];
+      }
+    }
+    t_blocks[by * (n - 1L) + (j - 1)] = t_part;
+    u_blocks[by * (n - 1L) + (j - 1)] = u_part;
+"""
+        in text
+    )
+    assert "        t_part += t_blocks[part * (n - 1L) + (j - 1)];\n" in text
+
+
+def test_columns_with_a_grid_of_the_users(tmp_path: Path) -> None:
+    """A thread may have several results then, one after the other."""
+    assert "s_blocks" not in device(COLUMNS["into an array"], tmp_path, reassociate=True, grid=(3,))
+
+
+@pytest.mark.slow
 @TARGETS
 @pytest.mark.parametrize(("grid", "block"), [((3,), (48,)), ((2000,), (32,)), (None, (1,)), ((7, 2), (1024,))])
 def test_any_grid_and_block(grid: tuple[int, ...] | None, block: tuple[int, ...], target: str, tmp_path: Path) -> None:
@@ -461,7 +581,7 @@ def test_nvcc_takes_it(tmp_path: Path) -> None:
     nvcc = shutil.which("nvcc")
     if nvcc is None:
         pytest.skip("nvcc is not there")
-    texts = [*LARGE.values(), *ROWS.values(), *RECORDS.values(), FIXED]
+    texts = [*LARGE.values(), *ROWS.values(), *RECORDS.values(), *COLUMNS.values(), FIXED]
     file = tmp_path / "sums.c"
     file.write_text("".join(text.replace("void f(", f"void f{k}(") for k, text in enumerate(texts)))
     kernels = printed(file, tmp_path, "--target", "cuda", "--reassociate").with_suffix(".cu")
@@ -476,7 +596,7 @@ def assert_reduced(text: str, wanted: tuple[int, ...], options: Options, folder:
     result = compile_region(region, options)
     assert result.passed
     assert "reduction" in told(result)
-    assert "_parts" in result.device[0]
+    assert "_part" in result.device[0]
     report = compare(region, result, wanted)
     assert not report.differences, report.differences[0].message
     assert len(report.rows) == len(wanted), report.skipped

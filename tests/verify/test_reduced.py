@@ -10,6 +10,7 @@ import pytest
 
 from polyc.model.program import Program
 from polyc.model.tree import Band, Domain, Mark, Node, Sequence, rewrite
+from polyc.passes.gpu import gpu_reductions
 from polyc.verify import check
 from tests.programs import after, region_of
 
@@ -243,3 +244,62 @@ def test_a_record_that_changes_before_what_goes_with_it(tmp_path: Path) -> None:
         return Sequence(node.children[::-1]) if isinstance(node, Sequence) else node
 
     assert "race: the parallel loop i carries a dependence on at" in changed(mapped(APART, tmp_path), change)
+
+
+COLUMNS = """
+void columns(int n, double a[n][n], double s[n], double t[n])
+{
+#pragma scop
+    for (int j = 0; j < n; j++) {
+        s[j] = 0;
+        for (int i = 0; i < n; i++)
+            s[j] += a[i][j] + t[j];
+        s[j] = 2 * s[j];
+    }
+#pragma endscop
+}
+"""
+
+
+def dealt(program: Program, **changes: object) -> str:
+    """What the check says with a change of the loop that blocks of a kernel before share."""
+
+    def change(node: Node) -> Node:
+        if isinstance(node, Band) and node.members[0].mapped.startswith("part"):
+            return replace(node, members=tuple(replace(m, **changes) for m in node.members))  # type: ignore[arg-type]
+        return node
+
+    return changed(program, change)
+
+
+def test_columns(tmp_path: Path) -> None:
+    program = mapped(COLUMNS, tmp_path)
+    assert said(program) == ""
+    assert "race: the parallel loop i carries a dependence on s" in dealt(program, mapped="block.y")
+    assert "race: the parallel loop i carries a dependence on s" in dealt(program, reductions=(("max", "s"),))
+    assert "S1 leaves no part of a reduction for another kernel" in dealt(program, reductions=())
+
+    def unmarked(node: Node) -> Node:
+        return node.child if isinstance(node, Mark) and node.kind == "reduce" else node
+
+    assert "S1 leaves no part of a reduction for another kernel" in changed(program, unmarked)
+
+    def unbounded(node: Node) -> Node:
+        return replace(node, blocks=0) if isinstance(node, Mark) and node.kind == "kernel" else node
+
+    assert "S1 leaves no part of a reduction for another kernel" in changed(program, unbounded)
+
+
+@pytest.mark.parametrize(
+    ("first", "update"),
+    [("t[j] = 3; s[j] = 0;", ""), ("a[0][j] = s[j] = 0;", ""), ("s[j] = 0;", "s[j] = fmax(s[j], a[i][j]);")],
+    ids=["what it reads", "another's", "what it starts with"],
+)
+def test_columns_that_need_what_their_kernel_makes(
+    first: str, update: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is below the mark runs before all else, so that the pass makes two kernels of these."""
+    text = COLUMNS.replace("s[j] = 0;", first).replace("s[j] += a[i][j] + t[j];", update or "s[j] += a[i][j] + t[j];")
+    assert said(mapped("#include <math.h>" + text, tmp_path)) == ""
+    monkeypatch.setattr(gpu_reductions._Reductions, "meet", lambda *_: False)
+    assert "leaves no part of a reduction" in said(mapped("#include <math.h>" + text, tmp_path))

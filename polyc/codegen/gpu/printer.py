@@ -9,6 +9,7 @@ import islpy as isl
 
 from polyc.analysis.expressions.linear import linear
 from polyc.analysis.expressions.reductions import sum_into
+from polyc.codegen.gpu.columns import Columns, column, columns_of, grid_of, pruned
 from polyc.codegen.gpu.dialect import Dialect
 from polyc.codegen.gpu.flat import flat_instances
 from polyc.codegen.gpu.float16 import lowered, plain_literal, spelled
@@ -17,7 +18,16 @@ from polyc.codegen.gpu.linear import is_linear, linear_loop
 from polyc.codegen.gpu.memory import DeviceArray
 from polyc.codegen.gpu.narrow import fit_32_bits, has_plain_indices, small_sizes, with_indices_of
 from polyc.codegen.gpu.pieces import share_from, statements_below, steps_of_pieces
-from polyc.codegen.gpu.reduce import Part, blocks_within, first_step, is_shared_out, last_step, reduction, with_keys
+from polyc.codegen.gpu.reduce import (
+    Part,
+    blocks_within,
+    first_step,
+    is_shared_out,
+    last_step,
+    reduction,
+    with_keys,
+    with_loads_at_once,
+)
 from polyc.codegen.gpu.stages import SMALLEST_FETCH, Stages
 from polyc.codegen.gpu.turns import in_turns, outside_of_branches
 from polyc.codegen.gpu.whole import whole_tiles
@@ -38,7 +48,7 @@ from polyc.codegen.loops.instances import InstancePrinter, Scope, block_of
 from polyc.codegen.loops.loops import LoopPrinter
 from polyc.codegen.loops.to_isl import BARRIER
 from polyc.codegen.text.arith import ONE, ZERO, at_most, divided, most_of, plus, product_of, times, trips_of
-from polyc.codegen.text.macros import MAX
+from polyc.codegen.text.macros import MAX, MIN
 from polyc.codegen.text.printer import UNROLL, brackets
 from polyc.codegen.text.tidy import N, simpler, tidied
 from polyc.errors import InternalError
@@ -52,6 +62,7 @@ from polyc.model.tree import (
     GLOBAL_AXES,
     LEAF,
     LINEAR,
+    PART_AXES,
     THREAD_AXES,
     WARP_AXES,
     Band,
@@ -152,6 +163,8 @@ class KernelPrinter(LoopPrinter):
         """The cell of the last reduction into an array."""
         self.records: dict[str, Part] = {}
         """By the variables of a thread that keep them, below a reduction's mark."""
+        self.columns: Columns | None = None
+        """The kernel is one of two for reductions of which each thread has one."""
         self.first_key = 0
         """Band members above that mark."""
         self.index_names = {
@@ -223,10 +236,12 @@ class KernelPrinter(LoopPrinter):
                 scope = replace(scope, waiting=mapped)
             return super().marked(node, scope)
         if mark.kind == "kernel":
-            return self.kernel(mark, inner, scope)
+            return self.kernel(mark, inner, scope, columns_of(mark, depth_of_mark))
         if mark.kind == "reduce":
             assert self.open is not None
             self.first_key = depth_of_mark
+            if self.columns is not None:
+                return column(self, self.columns, mark, inner, scope)
             if is_shared_out(self.open.mark):
                 return self.statements(inner, scope)
             return reduction(self, mark, inner, scope)
@@ -317,7 +332,9 @@ class KernelPrinter(LoopPrinter):
 
     # --- kernels -------------------------------------------------------------------------------------------------
 
-    def kernel(self, mark: Mark, inner: isl.AstNode, scope: Scope) -> tuple[c.Stmt, ...]:
+    def kernel(
+        self, mark: Mark, inner: isl.AstNode, scope: Scope, columns: Columns | None = None
+    ) -> tuple[c.Stmt, ...]:
         """Print a kernel; what is left in its place is the call that starts it, or two for a large reduction."""
         assert self.open is None
         self.open = opened = _Open(mark, scope.names)
@@ -328,6 +345,8 @@ class KernelPrinter(LoopPrinter):
             opened.folded = {axis: self.most_trips(members[axis]) for axis in order}
         if is_shared_out(mark):
             return self.two_kernels(mark, inner, scope)
+        if columns is not None:
+            return self.column_kernels(columns, inner, scope)
         serial = prod(mark.sizes) == 1
         printed = self.body(inner, replace(scope, alone=serial))
         self.fold(opened)
@@ -345,6 +364,28 @@ class KernelPrinter(LoopPrinter):
         first = self.finished(opened, printed, (blocks,), scope)
         self.open = opened = _Open(replace(mark, child=LEAF), scope.names)
         return first, self.finished(opened, last_step(self, parts, kept, blocks, scope), (c.Literal("1"),), scope)
+
+    def column_kernels(self, columns: Columns, inner: isl.AstNode, scope: Scope) -> tuple[c.Stmt, ...]:
+        """Reductions of which each thread has one: a kernel of blocks that share them, and one for what these leave."""
+        opened = self.open
+        assert opened is not None
+        self.columns = columns
+        printed = pruned(self.body(inner, scope))
+        first = self.finished(opened, printed, grid_of(self, columns, opened.mark.blocks), scope)
+        name = self.namer.fresh("parts", scope.names)
+        count = c.Decl("const long", name, (), columns.parts)
+        columns.parts, columns.first = c.Name(name), False
+        self.open = second = _Open(opened.mark, scope.names, pieces=opened.pieces)
+        printed = self.body(inner, scope)
+        grid = tuple(self.blocks_along(axis) for axis in "xy")
+        self.columns = None
+        return first, self.finished(second, (count, *printed), grid, scope)
+
+    def instance(self, node: isl.AstNode, scope: Scope) -> tuple[c.Stmt, ...]:
+        """A statement, but for those beside a reduction that leaves parts."""
+        if self.columns is not None and self.columns.first and not scope.parts:
+            return ()
+        return super().instance(node, scope)
 
     def finished(self, opened: _Open, printed: tuple[c.Stmt, ...], grid: tuple[c.Expr, ...], scope: Scope) -> c.Stmt:
         """Keep a kernel, and answer the call that starts it."""
@@ -519,7 +560,8 @@ class KernelPrinter(LoopPrinter):
                     return counted_from_zero(loop, member.unroll)
                 return replace(loop, pragmas=(f"{UNROLL} {member.unroll}",)) if isinstance(loop, c.For) else loop
         if self.open is None or member is None or not member.mapped:
-            return super().loop(node, scope)
+            loop = super().loop(node, scope)
+            return self.at_once(loop) if member is not None and member.reductions and self.open is not None else loop
         if is_linear(iterator, scope):
             return linear_loop(self, node, member, scope)
         if member.mapped == LINEAR:
@@ -527,10 +569,15 @@ class KernelPrinter(LoopPrinter):
         wish = member.name + ("t" if member.role is Role.TILE else "")
         name = self.namer.fresh(wish, scope.names)
         alone = scope.alone or member.mapped not in BLOCK_AXES
+        own = {name}
+        each = ""
+        if member.mapped in PART_AXES:
+            each = self.namer.fresh("each", scope.names | own)
+            own.add(each)
         below = replace(
             scope,
             iterators=scope.iterators | {iterator: c.Name(name)},
-            names=scope.names | {name},
+            names=scope.names | own,
             # The first of two thread loops is not enough, but nothing stands between them.
             alone=alone,
         )
@@ -556,9 +603,35 @@ class KernelPrinter(LoopPrinter):
         body = self.body(node.for_get_body(), below)
         if self.has_one_iteration(member, trips):
             return c.Block((c.Decl("const long", name, (), plus(start, times(step, index))), *body))
+        if each:
+            whole = c.For(c.Decl("long", name, (), start), c.Binary("<", c.Name(name), end), None, block_of(body))
+            return self.in_turn(whole, each, step, trips, (index, count))
         advance = c.Assign("+=", c.Name(name), times(step, count))
         first = c.Decl("long", name, (), plus(start, times(step, index)))
-        return c.For(first, condition, advance, block_of(body))
+        loop = c.For(first, condition, advance, block_of(body))
+        return self.at_once(loop) if member.reductions else loop
+
+    def in_turn(self, loop: c.For, each: str, step: int, trips: c.Expr, share: tuple[c.Expr, c.Expr]) -> c.Stmt:
+        """A loop of which each block has iterations that follow each other: compilers know how many these are, and
+        what a thread loads for some of them is on its way at once.
+
+        share: the block, and how many there are
+        """
+        block, blocks = share
+        assert isinstance(loop.init, c.Decl)
+        assert loop.init.init is not None
+        assert isinstance(loop.condition, c.Binary)
+        start, name = loop.init.init, c.Name(loop.init.name)
+        count = c.Binary("/", c.Binary("-", plus(product_of([trips]), blocks), ONE), blocks)
+        first, behind = (times(step, c.Binary("*", c.Name(each), b)) for b in (block, c.Binary("+", block, ONE)))
+        condition = c.Binary("<", name, c.Call(MIN, (loop.condition.right, plus(start, behind))))
+        advance = c.Assign("+=", name, c.Literal(str(step))) if step > 1 else c.Postfix("++", name)
+        part = replace(loop, init=replace(loop.init, init=plus(start, first)), condition=condition, step=advance)
+        return c.Block((c.Decl("const long", each, (), count), self.at_once(part)))
+
+    def at_once(self, loop: c.Stmt) -> c.Stmt:
+        """A reduction's loop, as a compiler for this device is told."""
+        return with_loads_at_once(loop) if self.dialect.fetches else loop
 
     def has_one_iteration(self, member: Member, trips: c.Expr) -> bool:
         """Whether each block has one tile along the axis, since there are as many blocks."""
@@ -668,7 +741,7 @@ class KernelPrinter(LoopPrinter):
             return self.part_of_x(member.mapped)
         block = self.variable(f"b{axis}", self.dialect.index(self.dialect.block, axis))
         blocks = c.Name(self.dialect.index(self.dialect.blocks, axis))
-        if member.mapped in BLOCK_AXES:
+        if member.mapped in (*BLOCK_AXES, *PART_AXES):
             return block, blocks
         width = self.width(axis)
         return plus(times(width, block), self.thread(f"thread.{axis}")), times(width, blocks)
@@ -735,7 +808,7 @@ class KernelPrinter(LoopPrinter):
     def count(self, member: Member, trips: c.Expr, scope: Scope) -> None:
         """Note for how many blocks a loop has work."""
         assert self.open is not None
-        if member.mapped not in (*BLOCK_AXES, *GLOBAL_AXES):
+        if member.mapped not in (*BLOCK_AXES, *GLOBAL_AXES, *PART_AXES):
             return
         if {n.name for n in c.walk(trips) if isinstance(n, c.Name)} & (scope.names - self.open.host):
             trips = self.most_trips(member)
@@ -743,15 +816,39 @@ class KernelPrinter(LoopPrinter):
 
     def most_trips(self, member: Member) -> c.Expr:
         """An upper bound of a loop's iterations in the region's sizes alone."""
+        return self.range_of(member, member.size * self.together(member))[1]
+
+    def range_of(self, member: Member, step: int = 1) -> tuple[c.Expr, c.Expr]:
+        """The least value of a loop in the region's sizes alone, and how many steps lead to the greatest one, and 1.
+
+        Raises NotMappable.
+        """
         values = isl.UnionMap.from_union_pw_aff(member.schedule).intersect_domain(self.program.tree.domain).range()
         one = isl.Set.from_union_set(values).intersect_params(self.program.scop.known)
         if not (one.dim_has_lower_bound(isl.dim_type.set, 0) and one.dim_has_upper_bound(isl.dim_type.set, 0)):
             raise NotMappable(f"the loop {member.name} has no bound in the sizes")
-        size = isl.Val.int_from_si(one.get_ctx(), member.size * self.together(member))
+        size = isl.Val.int_from_si(one.get_ctx(), step)
         steps = one.dim_max(0).sub(one.dim_min(0)).scale_down_val(size).floor()
         trips = steps.add_constant_val(isl.Val.one(one.get_ctx()))
         printer = ExprPrinter(self.program.scop.parameters, {})
-        return printer.convert(expression(build_for(self.program.scop, self.program.scop.known), trips))
+        build = build_for(self.program.scop, self.program.scop.known)
+        return printer.convert(expression(build, one.dim_min(0))), printer.convert(expression(build, trips))
+
+    def part_index(self) -> c.Expr:
+        """Of all parts that blocks leave for a cell, the one of this block."""
+        assert self.open is not None
+        found: c.Expr = ZERO
+        for axis in ("z", "y"):
+            if f"part.{axis}" in self.open.counts:
+                block = self.variable(f"b{axis}", self.dialect.index(self.dialect.block, axis))
+                blocks = c.Name(self.dialect.index(self.dialect.blocks, axis))
+                found = block if found == ZERO else plus(c.Binary("*", found, blocks), block)
+        return found
+
+    def most_blocks(self, axis: str) -> c.Expr:
+        """For how many blocks the loops on an axis have work."""
+        assert self.open is not None
+        return most_of(self.open.counts[axis])
 
 
 def counted_from_zero(loop: c.For, count: int) -> c.For:

@@ -13,6 +13,7 @@ from polyc.codegen.gpu.words import NotMappable, value_type
 from polyc.codegen.loops.instances import Scope, block_of
 from polyc.codegen.text.arith import ONE, ZERO, plus
 from polyc.codegen.text.macros import MAX, MIN
+from polyc.codegen.text.printer import UNROLL
 from polyc.model import ctree as c
 from polyc.model.tree import ALL_THREADS, BLOCK_AXES, GLOBAL_AXES, Band, Mark
 from polyc.records import dataclass, replace
@@ -20,6 +21,8 @@ from polyc.records import dataclass, replace
 if TYPE_CHECKING:
     from polyc.codegen.gpu.printer import KernelPrinter
 
+LOADS_AT_ONCE = 16
+"""Of a thread, which adds up what it loads."""
 _NEUTRAL: dict[str, c.Expr] = {"+": ZERO, "*": ONE, "&": c.Unary("~", ZERO), "|": ZERO, "^": ZERO}
 
 
@@ -117,6 +120,8 @@ def parts_of(printer: KernelPrinter, mark: Mark) -> list[Part]:
 
 def _part(printer: KernelPrinter, key: str, operator: str, name: str, kind: str) -> Part:
     assert printer.open is not None
+    if printer.columns is not None:
+        return Part(key, operator, kind, printer.namer.fresh(f"{name}_part"), "")
     shared = printer.open.parts.get(key)
     if shared is None:
         shared = printer.open.parts[key] = printer.namer.take(f"{name}_parts")
@@ -166,21 +171,21 @@ def combined(part: Part, target: _Place, value: _Place) -> c.Stmt:
     return c.If(test, block_of(tuple(c.ExprStmt(c.Assign("=", target(p), value(p))) for p in every([part]))))
 
 
-def stored(printer: KernelPrinter, parts: list[Part], scope: Scope) -> tuple[c.Stmt, ...]:
+def _first(part: Part) -> c.Expr:
+    return c.ArrayRef(part.all, (ZERO,))
+
+
+def stored(printer: KernelPrinter, parts: list[Part], scope: Scope, value: _Place = _first) -> tuple[c.Stmt, ...]:
     """What one thread does with the parts of all, which are in the first place of the shared arrays. A record began
     with the cells as they were, and takes their places."""
     found: list[c.Stmt] = []
     for part in parts:
         if part.keys:
             cells = (*part.beside, part)
-            found += (c.ExprStmt(c.Assign("=", target_of(printer, p, scope), _first(p))) for p in cells)
+            found += (c.ExprStmt(c.Assign("=", target_of(printer, p, scope), value(p))) for p in cells)
         else:
-            found.append(combined(part, lambda p: target_of(printer, p, scope), _first))
+            found.append(combined(part, lambda p: target_of(printer, p, scope), value))
     return tuple(found)
-
-
-def _first(part: Part) -> c.Expr:
-    return c.ArrayRef(part.all, (ZERO,))
 
 
 def together(printer: KernelPrinter, parts: list[Part], updates: tuple[c.Stmt, ...]) -> tuple[c.Stmt, ...]:
@@ -232,6 +237,15 @@ def target_of(printer: KernelPrinter, part: Part, scope: Scope) -> c.Expr:
     if not named <= known | set(printer.index_names.values()):
         raise NotMappable(f"the cell of {part.array} depends on what is added")
     return target
+
+
+def with_loads_at_once(loop: c.Stmt) -> c.Stmt:
+    """A reduction's loop, unrolled so far that a thread has several loads on their way; the same around other loops."""
+    if not isinstance(loop, c.For) or any(isinstance(n, c.For | c.While) for n in c.walk(loop.body)):
+        return loop
+    loads = {c.unlabelled(n) for n in c.walk(loop.body) if isinstance(n, c.ArrayRef) and n.subscripts}
+    most = LOADS_AT_ONCE // max(len(loads), 2)
+    return replace(loop, pragmas=(f"{UNROLL} {most}",)) if most > 1 else loop
 
 
 # --- many blocks -----------------------------------------------------------------------------------------------------

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
 from math import prod
 from pathlib import Path
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from polyc import __version__
 from polyc.codegen.gpu.dialect import DIALECTS, RESIDENT_THREADS, Dialect
@@ -14,7 +18,6 @@ from polyc.codegen.gpu.functions import device_functions
 from polyc.codegen.gpu.memory import DeviceArray, device_arrays, with_named_sizes
 from polyc.codegen.gpu.printer import Kernel, KernelPrinter, Parameter
 from polyc.codegen.gpu.stages import FETCH, FETCH_16, LOAD_16
-from polyc.codegen.gpu.templating import environment, opencl_runtime
 from polyc.codegen.gpu.words import HALF, STORE_16, STRUCT, NotMappable, Words, called, definitions
 from polyc.codegen.loops.instances import Scope
 from polyc.codegen.loops.loops import generate
@@ -33,6 +36,25 @@ FEW_ACCESSES = 12
 MANY_WORDS = 16
 """Of operands that a lane has at once."""
 ENDINGS = {"cuda": (".cu",), "opencl": (".cl", ".opencl.c")}
+
+
+@cache
+def environment() -> Environment:
+    """Jinja's environment over `polyc/codegen/templates`."""
+    return Environment(
+        loader=PackageLoader("polyc.codegen"),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        autoescape=False,
+    )
+
+
+@cache
+def opencl_runtime() -> str:
+    """polyc_cl.h: static functions that need CL/cl.h and the C library; they can stand in front of any C11 text."""
+    return (files("polyc.codegen") / "templates" / "polyc_cl.h").read_text(encoding="utf-8")
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from math import prod
 
 import islpy as isl
 
@@ -13,6 +14,7 @@ from polyc.model.program import Program
 from polyc.model.scop import AccessKind
 from polyc.model.tree import (
     BLOCK_AXES,
+    LEAF,
     Band,
     Domain,
     Filter,
@@ -27,12 +29,18 @@ from polyc.model.tree import (
 from polyc.nests.contractions import varies
 from polyc.nests.nest import values
 from polyc.nests.points import statements_of
-from polyc.nests.strides import gain_of
+from polyc.nests.strides import gain_of, iterations
 from polyc.passes.gpu.coalesce import without_tiles
 from polyc.passes.gpu.untile import without_tile
 from polyc.poly import greatest_of, in_name, least_of, maps, names, same_relation, union_of
 
 STAGE = "reductions"
+MOST_AXES = 2
+"""Loops over results whose sums blocks share: the third axis counts the parts."""
+STARTS = ("+", "*", "&", "|", "^")
+"""Operators of which a part starts with a number, and not with the cell."""
+LITTLE = 65536
+"""Additions that are not worth a second kernel."""
 FEW = 64
 """Iterations below which one thread adds up faster than a block shares out, and combines."""
 
@@ -44,6 +52,7 @@ def mark_gpu_reductions(program: Program) -> Program:
               parallel for i { s[i] = 0; for j … }    -> a block for each i; its threads share the loop over j
     tree:     band[-](i) -> mark(reduce) - band(i: reductions)
               band(tile: i) - band(i) - sequence(S0, band[-](j)) -> band(block.x: i) - sequence(S0, mark(reduce) - …)
+              band(tile: j) - band(j) - sequence(S0, band[-](i)) -> band(j) - sequence(S0, mark(reduce) - band(i))
     requires: `--reassociate`, since the order of additions changes, but for whole numbers, which it leaves the same
     ensures:  what is below such a mark changes one cell for each iteration of the loops above it, by one operator
     """
@@ -68,13 +77,18 @@ class _Reductions:
                 if found is None or (above and not found[1].is_empty()):
                     return node
                 points, added = found
-                changed = self.rows(points, reaching.union(added), above)
+                listed = statements_of(points)
+                changed: Node | None = self.rows(points, reaching.union(added), above)
+                if changed is not None:
+                    text = f"{', '.join(listed)}, a block for each result"
+                    changed = replace(node, child=changed, sizes=(), text=text)
+                elif not above and self.program.options.grid is None:
+                    changed = self.columns(points, reaching.union(added))
                 if changed is None:
                     return node
                 self.added.append(added)
-                listed = statements_of(points)
                 self.program = without_tiles(self.program, listed, ())
-                return replace(node, child=changed, sizes=(), text=f"{', '.join(listed)}, a block for each result")
+                return changed
             case Band() as band if not any(m.coincident for n in walk(band) if isinstance(n, Band) for m in n.members):
                 return self.sequential(band, reaching, above)
             case Band() as band if not band.coincident_prefix:
@@ -140,6 +154,106 @@ class _Reductions:
         )
         child = Sequence(tuple(found)) if isinstance(inner, Sequence) else found[0].child
         return replace(points, members=members, child=child)
+
+    def columns(self, points: Band, reaching: isl.UnionSet) -> Node | None:
+        """A tile's points without their tile, for sums whose results are consecutive in memory: nests of a thread for
+        each result, in which blocks share the sums. None where that gains nothing, or cannot be.
+
+        rewrite:  parallel for j { s = 0; for i s += A[i][j]; for i B[i][j] -= s; }
+                  -> parallel for j { s = 0; for i s += A[i][j]; } parallel for j for i B[i][j] -= s
+        """
+        count = points.coincident_prefix
+        parallel, rest = points.members[:count], points.members[count:]
+        if not 0 < count <= MOST_AXES:
+            return None
+        inner = points.child if not rest else replace(points, members=rest)
+        steps = inner.children if isinstance(inner, Sequence) else (Filter(reaching, inner),)
+        if any(isinstance(n, Mark) for n in walk(inner)):
+            return None
+        nests: list[list[Filter]] = [[]]
+        summed: list[Band] = []
+        for step in steps:
+            here = reaching.intersect(step.filter)
+            before = nests[-1][-1] if nests[-1] else None
+            if not isinstance(step.child, Band):
+                nests += [[]] if any(_is_sum(s) and self.meet(s, step) for s in nests[-1]) else []
+                nests[-1].append(step)
+            elif step.child.coincident_prefix:
+                nests += [[step], []]
+            elif (both := self.at_once(before, step, reaching, parallel)) is not None:
+                nests[-1][-1] = both
+            else:
+                band = _joined(step.child)
+                marked = self.marked(band, here, parallel)
+                if marked is None or self.gain(band.members, here) >= self.gain(parallel, here):
+                    return None
+                if len(parallel) > 1 and self.meets_again(band.members, parallel, here):
+                    return None
+                summed.append(band)
+                sum_ = replace(step, child=marked)
+                if any(_is_sum(s) or self.meet(sum_, s) for s in nests[-1]):
+                    nests.append([])
+                nests[-1].append(sum_)
+        if not summed or self.is_little((*parallel, *summed[0].members)):
+            return None
+        members = tuple(replace(m, role=Role.LOOP) for m in parallel)
+        made = [Filter(_union(nest), _nest(members, nest)) for nest in nests if nest]
+        if not self.keep_private([step.filter.intersect(reaching) for step in made]):
+            return None
+        for band in summed:
+            self.tell(band, "blocks sum up parts of it, a thread for each result")
+        return Sequence(tuple(made)) if len(made) > 1 else made[0].child
+
+    def at_once(
+        self, before: Filter | None, step: Filter, reaching: isl.UnionSet, outer: tuple[Member, ...]
+    ) -> Filter | None:
+        """Two reductions that follow each other as one, where their loops are the same; None for others."""
+        if before is None or not _is_sum(before) or not isinstance(step.child, Band):
+            return None
+        one, two = before.child.child, _joined(step.child)  # type: ignore[union-attr]
+        if not isinstance(one, Band) or len(one.members) != len(two.members):
+            return None
+        ranges = [
+            [values(band.members, reaching.intersect(s.filter)).range() for band, s in ((one, before), (two, step))]
+        ]
+        if any(not a.is_equal(b) for a, b in ranges):
+            return None
+        first = one.child.children if isinstance(one.child, Sequence) else (replace(before, child=one.child),)
+        last = two.child.children if isinstance(two.child, Sequence) else (replace(step, child=two.child),)
+        members = tuple(
+            replace(a, schedule=_restricted(a, before).union_add(_restricted(b, step)), reductions=())
+            for a, b in zip(one.members, two.members, strict=True)
+        )
+        both = Filter(before.filter.union(step.filter), LEAF)
+        made = self.marked(Band(members, False, Sequence((*first, *last))), reaching.intersect(both.filter), outer)
+        if made is None or not all(operator in STARTS for operator, _ in _reductions(made)):
+            return None
+        return replace(both, child=made)
+
+    def meet(self, summed: Filter, other: Filter) -> bool:
+        """Whether a step beside a reduction touches what that has, but for cells whose parts do not start with them."""
+        cells = {array for operator, array in _reductions(summed.child) if operator in STARTS}
+        one, two = ([a for n in names(s.filter) for a in self.program.statements[n].accesses] for s in (summed, other))
+        return any(
+            a.array == b.array and a.array not in cells and AccessKind.READ not in {a.kind} & {b.kind}
+            for a in one
+            for b in two
+        )
+
+    def is_little(self, members: tuple[Member, ...]) -> bool:
+        """Whether one kernel is done before a second one has started."""
+        known = [iterations(member, self.program) for member in members]
+        return None not in known and prod(n or 1 for n in known) <= LITTLE
+
+    def keep_private(self, nests: list[isl.UnionSet]) -> bool:
+        """Whether no value of a private array goes from one nest to another one."""
+        flows = self.program.dependences.flow_by_array
+        private = [flows[array] for array in self.program.scop.privatizable if array in flows]
+        return all(
+            flow.intersect_domain(nest).is_equal(flow.intersect_domain(nest).intersect_range(nest))
+            for flow in private
+            for nest in nests
+        )
 
     def meets_again(self, summed: tuple[Member, ...], parallel: tuple[Member, ...], here: isl.UnionSet) -> bool:
         """Whether blocks for single results would all read what some tiles of results share: `(a[i][k] - b[j][k])`."""
@@ -255,6 +369,38 @@ class _Reductions:
         listed = statements_of(band)
         what = ", ".join(m.name for m in band.members)
         self.program = self.program.remark("reduction", STAGE, f"loop {what} is a reduction: {how}", listed)
+
+
+def _is_sum(step: Filter) -> bool:
+    return isinstance(step.child, Mark)
+
+
+def _reductions(mark: Node) -> tuple[tuple[str, str], ...]:
+    assert isinstance(mark, Mark)
+    assert isinstance(mark.child, Band)
+    return mark.child.members[0].reductions
+
+
+def _restricted(member: Member, step: Filter) -> isl.UnionPwAff:
+    return member.schedule.intersect_domain(step.filter)
+
+
+def _union(steps: list[Filter]) -> isl.UnionSet:
+    found = steps[0].filter
+    for step in steps[1:]:
+        found = found.union(step.filter)
+    return found
+
+
+def _nest(members: tuple[Member, ...], steps: list[Filter]) -> Band:
+    """The steps below some loops, of which the only one's own go on where they are parallel."""
+    if len(steps) > 1:
+        return Band(members, False, Sequence(tuple(steps)))
+    child = steps[0].child
+    if isinstance(child, Band):
+        own = tuple(replace(m, role=Role.LOOP) for m in child.members)
+        return Band((*members, *own), False, child.child)
+    return Band(members, False, child)
 
 
 def _joined(band: Band) -> Band:

@@ -10,7 +10,7 @@ import islpy as isl
 from polyc.cost.gpu_tiles import default_block
 from polyc.machine import Gpu
 from polyc.model.program import Program
-from polyc.model.tree import ALL_THREADS, BLOCK_AXES, GLOBAL_AXES, Band, Mark
+from polyc.model.tree import ALL_THREADS, BLOCK_AXES, GLOBAL_AXES, PART_AXES, Band, Mark, Node, rewrite
 from polyc.nests.nest import values
 from polyc.nests.samples import sample_parameters
 from polyc.nests.strides import gain_of
@@ -22,6 +22,10 @@ LOOPED_ONE_BLOCK = 65536
 """The same for a reduction in a loop of the host, which starts its kernels again and again."""
 MOST_PARTS = 1024
 """Blocks of a reduction, at most: the second kernel has one block for their sums."""
+COLUMNS = 64
+"""Threads of a block that have a result each."""
+THREADS_AT_ONCE = 1024
+"""Of such blocks, on each multiprocessor."""
 BLOCKS_AT_ONCE = 4
 """Of a reduction, on each multiprocessor."""
 
@@ -50,6 +54,26 @@ class Reductions:
         inside = replace(mark, child=_dealt(band, dict(zip(positions, axes, strict=True))))
         blocks = min(MOST_PARTS, self.machine.multiprocessors * BLOCKS_AT_ONCE)
         return Mark("kernel", inside, sizes=sizes, blocks=blocks)
+
+    def columns(self, band: Band) -> Mark:
+        """A nest of a thread for each result, in which blocks share the reduction.
+
+        tree: band(k, j) - sequence(S0, mark(reduce) - band(i)) -> mark(kernel) - band(block.y: k, global.x: j) -
+              sequence(S0, mark(reduce) - band(part.z: i))
+        """
+        fastest = self.fastest(band, 0)
+        outer = _dealt(band, {k: GLOBAL_AXES[0] if k == fastest else BLOCK_AXES[1] for k in range(len(band.members))})
+        axes = PART_AXES[len(band.members) - 1 :]
+
+        def dealt(node: Node) -> Node:
+            if not isinstance(node, Mark) or node.kind != "reduce":
+                return node
+            inner = _band(node)
+            return replace(node, child=_dealt(inner, dict(enumerate(reversed(axes[: len(inner.members)])))))
+
+        sizes = default_block(self.machine, False, self.program.options.block or (COLUMNS,))
+        wanted = self.machine.multiprocessors * max(1, THREADS_AT_ONCE // prod(sizes))
+        return Mark("kernel", replace(outer, child=rewrite(outer.child, dealt)), sizes=sizes, blocks=wanted)
 
     def in_block(self, mark: Mark) -> Mark:
         """A reduction that the threads of a block share."""
@@ -85,4 +109,6 @@ def _band(mark: Mark) -> Band:
 
 
 def _dealt(band: Band, axes: dict[int, str]) -> Band:
-    return replace(band, members=tuple(replace(m, mapped=axes.get(k, "")) for k, m in enumerate(band.members)))
+    return replace(
+        band, members=tuple(replace(m, mapped=axes.get(k, ""), parallel=True) for k, m in enumerate(band.members))
+    )

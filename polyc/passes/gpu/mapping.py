@@ -155,6 +155,8 @@ class _Mapper:
         """A nest whose outermost loop is parallel; `block` is what its tile was made for."""
         count = band.coincident_prefix
         by_one_index = any(member.mapped for member in band.members)
+        if not by_one_index and any(isinstance(n, Mark) and n.kind == "reduce" for n in walk(band.child)):
+            return self.reductions.columns(band)
         chosen = next((n.sizes for n in walk(band) if isinstance(n, Mark) and n.kind == "threads"), None)
         square = count > 1 and not by_one_index
         sizes = chosen or block or default_block(self.machine, square, self.program.options.block)

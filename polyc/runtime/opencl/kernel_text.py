@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
-from polyc.codegen.gpu.templating import opencl_runtime
+from polyc.codegen.gpu.render import opencl_runtime
 
 HERE = Path(__file__).resolve().parent
 INCLUDE = HERE / "include"

@@ -30,6 +30,7 @@ from polyc.model.tree import (
     BLOCK_AXES,
     GLOBAL_AXES,
     LINEAR,
+    PART_AXES,
     THREAD_AXES,
     WARP_AXES,
     Mark,
@@ -84,7 +85,11 @@ def mapping_faults(program: Program, now: Expanded) -> list[Fault]:
         kernels[id(mark)] = _Kernel(mark, start, uses)
     parts = parts_of(program, now)
     for kernel in kernels.values():
-        faults += [*_dealt_faults(kernel), *_order_faults(program, kernel, parts), *_reuse_faults(program, kernel)]
+        faults += [
+            *_dealt_faults(kernel, parts),
+            *_order_faults(program, kernel, parts),
+            *_reuse_faults(program, kernel),
+        ]
     return [*faults, *_meeting_faults(now)]
 
 
@@ -101,7 +106,7 @@ def _mapped_anywhere(now: Expanded) -> bool:
 # --- every instance once ---------------------------------------------------------------------------------------------
 
 
-def _dealt_faults(kernel: _Kernel) -> Iterator[Fault]:
+def _dealt_faults(kernel: _Kernel, parts: Parts) -> Iterator[Fault]:
     """Each path deals its iterations out to the same blocks, and to all threads of a block or to one."""
     blocks: tuple[str, ...] | None = None
     for run, _ in kernel.uses:
@@ -113,7 +118,10 @@ def _dealt_faults(kernel: _Kernel) -> Iterator[Fault]:
         axes = [s.mapped for s in steps if isinstance(s, Member) and s.mapped not in ("", LINEAR)]
         whole = {a[-1] for a in axes if a in GLOBAL_AXES}
         here = tuple(sorted(a[-1] for a in axes if a in _BLOCKS))
-        if len(set(here)) != len(here) or (blocks is not None and here != blocks):
+        before = [a[-1] for a in axes if a in PART_AXES]
+        if before and not parts.has(run):
+            yield Fault("mapping", f"{run.statement} leaves no part of a reduction for another kernel", "")
+        if len({*here, *before}) != len(here) + len(before) or (blocks is not None and here != blocks):
             yield Fault("mapping", f"{run.statement} is not dealt out to the blocks as the rest of its kernel is", "")
         blocks = here
         dealt = sorted(a for a in axes if a in (*THREAD_AXES, ALL_THREADS))
@@ -158,7 +166,7 @@ def _alone_from(path: Path, start: int) -> int:
     """The first step below which two instances of one iteration belong to one thread: their block is known, too."""
     below = [(k + 1, s.mapped) for k, s in enumerate(path.steps) if k >= start and isinstance(s, Member) and s.mapped]
     blocks = max([k for k, axis in below if axis in _BLOCKS], default=start)
-    threads = [k for k, axis in below if axis not in BLOCK_AXES]
+    threads = [k for k, axis in below if axis not in (*BLOCK_AXES, *PART_AXES)]
     once = _once(path, start)
     return max(blocks, min([*threads[-1:], *([] if once is None else [once])], default=len(path.steps)))
 

@@ -11,6 +11,12 @@ the mark no thread touches what another one does, if
   - it is one cell for each iteration of the steps above the mark;
   - all threads of a block come to the mark, and to its end, together: nothing above it is dealt out to threads;
   - where blocks share the loops below, it is all that its kernel does: the cell belongs to a second kernel then.
+
+A thread may also have a cell to itself, of which blocks of a kernel that runs before leave parts (PART_AXES). What is
+below the mark runs before all else in its kernel then, but for the last step, which combines these parts. So
+  - the kernel has no other such mark, and only loops over cells stand above it;
+  - nothing else in the kernel writes what is read below the mark, or touches what is written there, but for the cells;
+  - a part starts with a number, and not with the cell, unless nothing else in the kernel writes that.
 """
 
 from __future__ import annotations
@@ -22,10 +28,14 @@ from polyc.analysis.expressions.records import record_of, records_of
 from polyc.analysis.expressions.updates import any_order, only_combines
 from polyc.analysis.order import Run
 from polyc.model.program import Program
-from polyc.model.scop import Access
-from polyc.model.tree import BLOCK_AXES, GLOBAL_AXES, Member, Path, Step, deals_to_threads
+from polyc.model.scop import Access, AccessKind
+from polyc.model.tree import BLOCK_AXES, GLOBAL_AXES, PART_AXES, Member, Path, Step, deals_to_threads
 from polyc.poly import empty_map, same_relation
 from polyc.records import dataclass, field
+
+_STARTS = ("+", "*", "&", "|", "^")
+"""Operators that leave any value as it is beside some number."""
+_ANY, _WRITES = (True, False), (True,)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,6 +50,10 @@ class Parts:
         start = self.steps.get((id(run), access.array))
         return start is not None and start <= position
 
+    def has(self, run: Run) -> bool:
+        """Whether a thread has a part of its own of some array there."""
+        return any(identity == id(run) for identity, _ in self.steps)
+
 
 def parts_of(program: Program, now: Expanded) -> Parts:
     """The arrays that threads may combine in any order."""
@@ -52,7 +66,8 @@ def parts_of(program: Program, now: Expanded) -> Parts:
     for (_, position), uses in below.items():
         path = uses[0][0].path
         first = path.steps[position] if position < len(path.steps) else None
-        if not isinstance(first, Member) or not all(_meets(run.path, position) for run, _ in uses):
+        by_threads = all(_meets(run.path, position) for run, _ in uses)
+        if not isinstance(first, Member) or not (by_threads or _leaves_parts(uses, position, first, now)):
             continue
         named = [array for _, array in first.reductions]
         records = _records(first.reductions, [run for run, _ in uses], position, program)
@@ -120,6 +135,41 @@ def _meets(path: Path, position: int) -> bool:
     blocks = (*BLOCK_AXES, *GLOBAL_AXES)
     shared = any(isinstance(s, Member) and s.mapped in blocks for s in path.steps[position:])
     return not shared or (start == position and kernel.blocks > 0)
+
+
+def _leaves_parts(
+    uses: list[tuple[Run, tuple[tuple[Access, isl.Map], ...]]], position: int, first: Member, now: Expanded
+) -> bool:
+    """Whether blocks of a kernel before may run what is below a mark, for threads that have a cell each."""
+    path = uses[0][0].path
+    found = [(m, k) for m, k in zip(path.marks, path.mark_steps, strict=True) if m.kind == "kernel"]
+    if len(found) != 1 or found[0][1] > position or not found[0][0].blocks:
+        return False
+    kernel, start = found[0]
+    above, inside = path.steps[start:position], {id(run) for run, _ in uses}
+    loops = [s for s in above if isinstance(s, Member)]
+    if len(above) - len(loops) > 1 or not all(s.mapped in (GLOBAL_AXES[0], BLOCK_AXES[1]) for s in loops):
+        return False
+    for run, _ in uses:
+        below = {s.mapped for s in run.path.steps[position:] if isinstance(s, Member)}
+        if not below <= {"", *PART_AXES} or any(m.kind == "once" for m in run.path.marks):
+            return False
+    beside = [(run, found) for run, found in now.per_run if kernel in run.path.marks and id(run) not in inside]
+    if any(m.kind == "reduce" for run, _ in beside for m in run.path.marks):
+        return False
+    cells = {array: operator for operator, array in first.reductions}
+    read, written = (
+        {a.array for _, found in uses for a, _ in found if _writes(a) in kinds} for kinds in (_ANY, _WRITES)
+    )
+    others, changed = (
+        {a.array for _, found in beside for a, _ in found if _writes(a) in kinds} for kinds in (_ANY, _WRITES)
+    )
+    started = {array for array, operator in cells.items() if operator not in _STARTS}
+    return not ((read - cells.keys()) & changed or (written - cells.keys()) & others or started & changed)
+
+
+def _writes(access: Access) -> bool:
+    return access.kind is not AccessKind.READ
 
 
 def _one_cell(

@@ -70,12 +70,30 @@ STAGED = {
         "y[i] = h[0] + h[1] + h[2] + h[3]; }",
     ),
     "softmax": SOFTMAX,
+    "columns": program("int n, int m, float A[m][n], float y[n]", f"{EACH} {{ y[i] = 0; {ALONG} y[i] += A[j][i]; }}"),
+    "sums of columns": program(
+        "int n, int m, double A[m][n], double B[m][n], double x[m], double y[n], double z[n]",
+        f"{EACH} {{ y[i] = 0; z[i] = 1; }}",
+        f"{ALONG} {EACH} {{ y[i] += A[j][i] * x[j]; z[i] += A[j][i] * B[j][i]; }}",
+    ),
+    "down": program(
+        "int n, int m, float x[m][n], float y[m][n]",
+        f"{EACH} y[0][i] = x[0][i];",
+        f"for (int j = 1; j < m; j++) {EACH} y[j][i] = 0.5f * y[j - 1][i] + x[j][i];",
+    ),
+    "down in place": program(
+        "int n, int m, double y[m][n]",
+        f"for (int j = 2; j < m; j++) {EACH} y[j][i] += 0.5 * y[j - 1][i] - y[j - 2][i];",
+    ),
+    "columns of a batch": program(
+        "int n, int m, float A[3][m][n], float y[3][n]",
+        f"for (int b = 0; b < 3; b++) {EACH} {{ y[b][i] = 0; {ALONG} y[b][i] = 0.5f * y[b][i] + A[b][j][i]; }}",
+    ),
 }
 LEFT = {
     "short rows": program(
         "int n, float A[n][16], float y[n]", f"{EACH} {{ y[i] = 0; for (int j = 0; j < 16; j++) y[i] += A[i][j]; }}"
     ),
-    "columns": program("int n, int m, float A[m][n], float y[n]", f"{EACH} {{ y[i] = 0; {ALONG} y[i] += A[j][i]; }}"),
     "the same for all": program(
         "int n, int m, float x[m], float y[n]", f"{EACH} {{ y[i] = 0; {ALONG} y[i] = 0.5f * y[i] + x[j]; }}"
     ),
@@ -121,6 +139,14 @@ def test_two_places_while_nothing_is_written(tmp_path: Path) -> None:
     assert "float x_panel[2][32][65];" in text
     assert "float y_panel[32][65];" in text
     assert "y[x0 * m + x1] = y_panel[x0 - it][x1 - jt];" in text
+
+
+def test_columns_that_have_the_same_loops_share_panels(tmp_path: Path) -> None:
+    """And a part's own values are not fetched, but for the one before it."""
+    text = compiled(STAGED["sums of columns"], tmp_path, target="cuda").device[0]
+    assert text.count("A_panel[2][32][32];") == 1
+    assert text.count("y[i] += A_panel[stage][j - jt][i - it] * x_panel[stage][j - jt];") == 1
+    assert "y_panel[0][x1 - it] = y[(jt - 1) * n + x1];" in compiled(STAGED["down"], tmp_path, target="cuda").device[0]
 
 
 def test_few_rows(tmp_path: Path) -> None:

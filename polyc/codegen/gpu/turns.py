@@ -49,7 +49,7 @@ def in_turns(body: tuple[c.Stmt, ...], widths: Mapping[str, int], taken: Set[str
                 return None
         rest = linear(end).plus(linear(start), -1)
         share = Linear((), 0).plus(Linear(rest.terms, 0), -1)
-        if not is_share(share, step, widths) or rest.constant <= step or rest.constant % step:
+        if not is_share(share, step, widths) or rest.constant < step or rest.constant % step:
             return None  # a last turn that only some threads have is left to the loop: asking in each costs more
         return _Turns(rest.constant // step, step)
 
@@ -58,7 +58,7 @@ def in_turns(body: tuple[c.Stmt, ...], widths: Mapping[str, int], taken: Set[str
         if not isinstance(item, c.For) or not isinstance(item.init, c.Decl) or item.init.init is None:
             return None
         found = turns(item)
-        if found is None or found.count > left:
+        if found is None or found.count > left or (found.count == 1 and left == MOST):
             return None
         inside = item.body.body if isinstance(item.body, c.Block) else (item.body,)
         *places, last = inside
@@ -69,8 +69,11 @@ def in_turns(body: tuple[c.Stmt, ...], widths: Mapping[str, int], taken: Set[str
         if inner is None and not is_copy(last):
             return None
         value = plus(item.init.init, times(found.step, c.Name(turn)))
-        below: tuple[c.Stmt, ...] = (*places, inner or last)
+        steps = inner.body if isinstance(inner, c.Block) else (inner or last,)
+        below: tuple[c.Stmt, ...] = (*places, *steps)
         position = replace(item.init, type=f"const {item.init.type}", init=value)
+        if found.count == 1:
+            return c.Block((replace(position, init=item.init.init), *below))
         first = c.Decl("int", turn, (), ZERO)
         few = c.Binary("<", c.Name(turn), c.Literal(str(found.count)))
         return c.For(first, few, c.Postfix("++", c.Name(turn)), c.Block((position, *below)), (UNROLL,))

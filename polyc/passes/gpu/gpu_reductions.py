@@ -7,14 +7,13 @@ from math import prod
 
 import islpy as isl
 
-from polyc.analysis.expressions.records import record_of, records_of
+from polyc.analysis.expressions.records import TURNED, record_of, records_of
 from polyc.analysis.expressions.reductions import reduction_of
 from polyc.analysis.expressions.updates import any_order
 from polyc.model.program import Program
 from polyc.model.scop import AccessKind
 from polyc.model.tree import (
     BLOCK_AXES,
-    LEAF,
     Band,
     Domain,
     Filter,
@@ -31,7 +30,7 @@ from polyc.nests.nest import values
 from polyc.nests.points import statements_of
 from polyc.nests.strides import gain_of, iterations
 from polyc.passes.gpu.coalesce import without_tiles
-from polyc.passes.gpu.untile import without_tile
+from polyc.passes.gpu.untile import at_once, joined, without_tile
 from polyc.poly import greatest_of, in_name, least_of, maps, names, same_relation, union_of
 
 STAGE = "reductions"
@@ -41,6 +40,8 @@ STARTS = ("+", "*", "&", "|", "^")
 """Operators of which a part starts with a number, and not with the cell."""
 LITTLE = 65536
 """Additions that are not worth a second kernel."""
+FEW_ROWS = 1024
+"""Rows with a record each, up to which blocks for each are faster than threads."""
 FEW = 64
 """Iterations below which one thread adds up faster than a block shares out, and combines."""
 
@@ -108,7 +109,7 @@ class _Reductions:
         """A nest without parallel loops: from the outermost loop on that carries nothing but reductions."""
         for k in range(len(band.members)):
             outer = above + band.members[:k]
-            inner = _joined(replace(band, members=band.members[k:]))
+            inner = joined(replace(band, members=band.members[k:]))
             marked = self.marked(inner, reaching, outer)
             if marked is not None:
                 self.tell(inner, "all threads combine their own part of it")
@@ -134,9 +135,11 @@ class _Reductions:
             if not isinstance(step.child, Band) or step.child.coincident_prefix:
                 found.append(step)  # one thread runs it, or all threads share its parallel loops (`mapping`)
                 continue
-            band = _joined(step.child)
+            band = joined(step.child)
             marked = self.marked(band, here, outer)
             if marked is None or self.gain(band.members, here) <= self.gain(parallel, here):
+                return None
+            if any(o in TURNED for o, _ in _reductions(marked)) and not self.is_little(parallel, FEW_ROWS):
                 return None
             if len(parallel) > 1 and self.meets_again(band.members, parallel, here):
                 return None
@@ -180,10 +183,10 @@ class _Reductions:
                 nests[-1].append(step)
             elif step.child.coincident_prefix:
                 nests += [[step], []]
-            elif (both := self.at_once(before, step, reaching, parallel)) is not None:
+            elif (both := self.summed(before, step, reaching, parallel)) is not None:
                 nests[-1][-1] = both
             else:
-                band = _joined(step.child)
+                band = joined(step.child)
                 marked = self.marked(band, here, parallel)
                 if marked is None or self.gain(band.members, here) >= self.gain(parallel, here):
                     return None
@@ -194,7 +197,7 @@ class _Reductions:
                 if any(_is_sum(s) or self.meet(sum_, s) for s in nests[-1]):
                     nests.append([])
                 nests[-1].append(sum_)
-        if not summed or self.is_little((*parallel, *summed[0].members)):
+        if not summed or self.is_little((*parallel, *summed[0].members), LITTLE):
             return None
         members = tuple(replace(m, role=Role.LOOP) for m in parallel)
         made = [Filter(_union(nest), _nest(members, nest)) for nest in nests if nest]
@@ -204,28 +207,16 @@ class _Reductions:
             self.tell(band, "blocks sum up parts of it, a thread for each result")
         return Sequence(tuple(made)) if len(made) > 1 else made[0].child
 
-    def at_once(
+    def summed(
         self, before: Filter | None, step: Filter, reaching: isl.UnionSet, outer: tuple[Member, ...]
     ) -> Filter | None:
         """Two reductions that follow each other as one, where their loops are the same; None for others."""
-        if before is None or not _is_sum(before) or not isinstance(step.child, Band):
+        if before is None or not isinstance(before.child, Mark):
             return None
-        one, two = before.child.child, _joined(step.child)  # type: ignore[union-attr]
-        if not isinstance(one, Band) or len(one.members) != len(two.members):
+        both = at_once(replace(before, child=before.child.child), step)
+        if both is None or not isinstance(both.child, Band):
             return None
-        ranges = [
-            [values(band.members, reaching.intersect(s.filter)).range() for band, s in ((one, before), (two, step))]
-        ]
-        if any(not a.is_equal(b) for a, b in ranges):
-            return None
-        first = one.child.children if isinstance(one.child, Sequence) else (replace(before, child=one.child),)
-        last = two.child.children if isinstance(two.child, Sequence) else (replace(step, child=two.child),)
-        members = tuple(
-            replace(a, schedule=_restricted(a, before).union_add(_restricted(b, step)), reductions=())
-            for a, b in zip(one.members, two.members, strict=True)
-        )
-        both = Filter(before.filter.union(step.filter), LEAF)
-        made = self.marked(Band(members, False, Sequence((*first, *last))), reaching.intersect(both.filter), outer)
+        made = self.marked(both.child, reaching.intersect(both.filter), outer)
         if made is None or not all(operator in STARTS for operator, _ in _reductions(made)):
             return None
         return replace(both, child=made)
@@ -240,10 +231,10 @@ class _Reductions:
             for b in two
         )
 
-    def is_little(self, members: tuple[Member, ...]) -> bool:
-        """Whether one kernel is done before a second one has started."""
+    def is_little(self, members: tuple[Member, ...], most: int) -> bool:
+        """Whether some loops are known to have no more iterations in all."""
         known = [iterations(member, self.program) for member in members]
-        return None not in known and prod(n or 1 for n in known) <= LITTLE
+        return None not in known and prod(n or 1 for n in known) <= most
 
     def keep_private(self, nests: list[isl.UnionSet]) -> bool:
         """Whether no value of a private array goes from one nest to another one."""
@@ -381,10 +372,6 @@ def _reductions(mark: Node) -> tuple[tuple[str, str], ...]:
     return mark.child.members[0].reductions
 
 
-def _restricted(member: Member, step: Filter) -> isl.UnionPwAff:
-    return member.schedule.intersect_domain(step.filter)
-
-
 def _union(steps: list[Filter]) -> isl.UnionSet:
     found = steps[0].filter
     for step in steps[1:]:
@@ -401,13 +388,6 @@ def _nest(members: tuple[Member, ...], steps: list[Filter]) -> Band:
         own = tuple(replace(m, role=Role.LOOP) for m in child.members)
         return Band((*members, *own), False, child.child)
     return Band(members, False, child)
-
-
-def _joined(band: Band) -> Band:
-    """The band with the band right below it, and so on: one band of all their loops."""
-    while isinstance(band.child, Band):
-        band = Band((*band.members, *band.child.members), False, band.child.child)
-    return band
 
 
 def _carried(

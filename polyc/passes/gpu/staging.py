@@ -1,7 +1,8 @@
-"""Rows on a GPU: a block fetches parts of several rows together, and one thread walks along each of them."""
+"""Rows and columns on a GPU: a block fetches parts of several of them, and one thread walks along each."""
 
 from __future__ import annotations
 
+from functools import reduce
 from itertools import count, takewhile
 from math import prod
 
@@ -15,12 +16,13 @@ from polyc.nests.boxes import Box, bounding_box
 from polyc.nests.contractions import subscript, varies
 from polyc.nests.naming import fresh_buffer
 from polyc.nests.nest import Outer, has_loops, values
-from polyc.nests.points import points_of, statements_of
+from polyc.nests.points import statements_of
 from polyc.nests.samples import sample_parameters
 from polyc.nests.strides import gain_of, iterations
 from polyc.nests.tiling import point_members, tile_members
 from polyc.passes.buffers.places import place_for_each
 from polyc.passes.buffers.promotion import copy_statement
+from polyc.passes.gpu.untile import at_once, without_tile
 from polyc.passes.products.panels import Panel, copying, filled_box
 from polyc.poly import among, constant_of, empty_map, maps, names, union_of
 from polyc.records import dataclass, replace
@@ -37,6 +39,8 @@ SHORT = 32
 """Elements of a row below which it is a line of the cache or two, which a thread has to itself as well."""
 UNROLLED = 8
 """Elements of a row that a thread loads at once."""
+MANY = 65536
+"""Columns whose threads have enough on the way by themselves."""
 FEWEST = 8
 """Rows of a tile, at least."""
 MOST_SHARED = 36 << 10
@@ -61,7 +65,7 @@ def stage_rows(program: Program) -> Program:
                           sequence(copies, band(i) - band(j) - S1, copies back), band(i) S2)
     math:     i is coincident and what is private has a place for each i, so that a step may run for all rows of a tile
               before the next step does; steps whose loops are all parallel are shared by all threads
-    requires: consecutive memory along j, and not along i
+    requires: consecutive memory along j, and not along i; or along i, and not along j, for columns
     ensures:  each row has its order, and each cell of the array is copied back by the tile that wrote it
     source:   shared memory for accesses that are not coalesced, as PPCG has it (Verdoolaege et al., TACO 2013);
               scalar expansion in tiles as on CPUs (`passes/loops/spread.py`)
@@ -81,6 +85,8 @@ class _Walk:
     body: Node
     arrays: tuple[str, ...]
     """What it touches along the rows."""
+    down: bool = False
+    """It walks down columns, whose neighbours lie side by side in memory."""
 
 
 class _NoRows(Exception):
@@ -100,23 +106,37 @@ class _Staging:
         """Bytes of shared memory."""
         self.numbers = count(1)
         """Of copies."""
+        self.added: list[isl.UnionSet] = []
+        """Instances that tiles added, and that the domain's filters let through now."""
 
     def at(self, node: Node, reaching: isl.UnionSet, above: tuple[Member, ...]) -> Node:
         """The subtree with the rows of its nests fetched by blocks."""
         match node:
             case Sequence(children=steps):
-                return Sequence(
-                    tuple(replace(s, child=self.at(s.child, reaching.intersect(s.filter), above)) for s in steps)
-                )
+                return Sequence(tuple(self.step(s, reaching, above) for s in steps))
             case Mark(kind="group", child=Band() as tiles) if tiles.members[0].role is Role.TILE:
-                points = points_of(tiles)
-                return self.tiled(points, reaching, above, node) if isinstance(points, Band) else node
+                found = without_tile(self.program, tiles, reaching)
+                if found is None or (above and not found[1].is_empty()):
+                    return node
+                points, added = found
+                plain = node if added.is_empty() else _loops(points)
+                made = self.tiled(points, reaching.union(added), above, plain)
+                if made is plain:
+                    return node
+                self.added.append(added)
+                return made
             case Band(members=members) if members[0].role is Role.LOOP and not any(m.mapped for m in members):
                 if node.coincident_prefix:
                     return self.tiled(node, reaching, above, node)
                 return replace(node, child=self.at(node.child, reaching, above + members))
             case _:
                 return node
+
+    def step(self, step: Filter, reaching: isl.UnionSet, above: tuple[Member, ...]) -> Filter:
+        """A step, with what its tiles have made."""
+        before = len(self.added)
+        child = self.at(step.child, reaching.intersect(step.filter), above)
+        return replace(step, filter=reduce(isl.UnionSet.union, self.added[before:], step.filter), child=child)
 
     def tiled(self, points: Band, reaching: isl.UnionSet, above: tuple[Member, ...], node: Node) -> Node:
         """A nest in tiles of rows where these are long; the node that it is where that gains nothing, or cannot be."""
@@ -148,7 +168,8 @@ class _Staging:
         inner = replace(points, members=rest, permutable=False) if rest else points.child
         instances = reaching.intersect(row.schedule.domain())
         steps = inner.children if isinstance(inner, Sequence) else (Filter(instances, inner),)
-        walks = [self.walk(replace(step, filter=step.filter.intersect(instances)), row, others) for step in steps]
+        steps = self.joined(tuple(replace(step, filter=step.filter.intersect(instances)) for step in steps))
+        walks = [self.walk(step, row, others) for step in steps]
         if not any(walk.arrays for walk in walks):
             raise _NoRows
         self.long = self.program.scop.context.params()
@@ -172,6 +193,23 @@ class _Staging:
         child: Node = Sequence(made) if len(made) > 1 else made[0].child
         self.tell(points, walks)
         return Band(tiles, points.permutable, Mark("allocate", child, names=tuple(kept)) if kept else child)
+
+    def joined(self, steps: tuple[Filter, ...]) -> tuple[Filter, ...]:
+        """The steps, with neighbours that have the same loops and nothing from each other as one: they share panels."""
+        found: list[Filter] = []
+        for step in steps:
+            both = at_once(found[-1], step) if found else None
+            alike = isinstance(both, Filter) and isinstance(both.child, Band) and not both.child.members[-1].coincident
+            if both is None or not alike or not self.apart(found[-1].filter, step.filter):
+                found.append(step)
+            else:
+                found[-1] = both
+        return tuple(found)
+
+    def apart(self, one: isl.UnionSet, two: isl.UnionSet) -> bool:
+        """Whether no dependence leads between some instances and others."""
+        between = among(self.program.dependences.all, one.union(two))
+        return between.subtract(among(between, one)).subtract(among(between, two)).is_empty()
 
     def rows_of_a_tile(self, parallel: tuple[Member, ...]) -> int:
         """As many as a warp has lanes, or fewer where multiprocessors would have nothing to do."""
@@ -197,7 +235,7 @@ class _Staging:
             return _Walk(step, chain, body, ())
         if chain[-1].coincident:
             return _Walk(step, chain, body, ())
-        found, shared = set[str](), set[str]()
+        found, shared, columns = set[str](), set[str](), set[str]()
         for name in names(step.filter):
             for access in self.program.statements[name].accesses:
                 domain = self.program.statements[name].domain
@@ -214,10 +252,16 @@ class _Staging:
                 elif not varies(access, row, domain) and varies(subscript(access, rank - 1), chain[-1], domain):
                     shared.add(access.array)
                 elif varies(access, row, domain) and varies(access, chain[-1], domain):
-                    raise _NoRows  # more threads would have more of it on the way
-        if not found:
+                    if not self.is_along(access, chain[-1], row, domain):
+                        raise _NoRows
+                    if not all(varies(access, member, domain) for member in others):
+                        raise _NoRows
+                    columns.add(access.array)
+        if bool(found) == bool(columns):
+            raise _NoRows  # of columns, more threads would have more on the way
+        if columns and (iterations(row, self.program) or 0) >= MANY:
             raise _NoRows
-        return _Walk(step, chain, body, tuple(sorted(found | shared)))
+        return _Walk(step, chain, body, tuple(sorted(found | columns | shared)), bool(columns))
 
     def is_along(self, access: Access, row: Member, along: Member, domain: isl.Set) -> bool:
         """Whether another iteration of a loop means the next cell in memory, and one of another loop another row."""
@@ -288,7 +332,7 @@ class _Staging:
         instances = along.schedule.domain().intersect(walk.step.filter)
         tile = values(inside, instances)
         of_step = [
-            (array, self.touched(array, instances, tile, False), self.touched(array, instances, tile, True))
+            (array, self.touched(array, instances, tile, False, inside), self.touched(array, instances, tile, True))
             for array in walk.arrays
         ]
         below = Band(own, True, Band((each,), False, walk.body))
@@ -320,15 +364,16 @@ class _Staging:
                 cells = cells.union(other)
             box = bounding_box(cells.coalesce(), self.program.scop.known, sample_parameters(self.program))
             extents = box.constant_extents() if box is not None else None
-            if box is None or extents is None or extents[-1] > 2 * around[-1].size:
+            if box is None or extents is None or max(extents) > 2 * max(around[-1].size, self.rows):
                 raise _NoRows
             element = self.program.scop.arrays[array].element
             size = element.size_bytes or 8
             if element.kind == "struct" and size not in FETCHED_BYTES:
                 raise _NoRows  # neither is it fetched at once, nor has it a zero
-            self.left -= places * size * prod(extents[:-1]) * (extents[-1] + _pad(extents))
+            pad = 0 if walk.down else _pad(extents)
+            self.left -= places * size * prod(extents[:-1]) * (extents[-1] + pad)
             order = tuple(range(len(extents))) if written is None else ()  # of what is staged only
-            key = self.buffer(array, box, order, _pad(extents), len(around), names(walk.step.filter))
+            key = self.buffer(array, box, order, pad, len(around), names(walk.step.filter))
             keys.append(key)
             if read is not None:
                 whole = filled_box(box, extents) if written is None else None  # zeros may be in the way of values
@@ -339,14 +384,24 @@ class _Staging:
         steps = (*map(copying, copies), replace(walk.step, child=below), *map(copying, back))
         return Mark("allocate", Extension(every, Sequence(steps)), names=tuple(keys))
 
-    def touched(self, array: str, instances: isl.UnionSet, tile: isl.UnionMap, written: bool) -> isl.Map | None:
-        """`{ [outer, tile, part] -> A[x] }`: what is read of an array, or written; None where nothing is."""
-        found = [
-            isl.UnionMap.from_map(access.relation)
-            for name in names(instances)
-            for access in self.program.statements[name].accesses
-            if access.array == array and (access.kind is AccessKind.READ) != written
-        ]
+    def touched(
+        self, array: str, instances: isl.UnionSet, tile: isl.UnionMap, written: bool, inside: tuple[Member, ...] = ()
+    ) -> isl.Map | None:
+        """`{ [outer, tile, part] -> A[x] }`: what is read of an array, or written; None where nothing is.
+
+        inside: the loops around a part, whose own values it does not read
+        """
+        found = []
+        for name in names(instances):
+            accesses = [a for a in self.program.statements[name].accesses if a.array == array]
+            reads = [a for a in accesses if a.kind is AccessKind.READ]
+            for access in reads if not written else (a for a in accesses if a.kind is not AccessKind.READ):
+                relation = isl.UnionMap.from_map(access.relation)
+                flow = self.program.dependences.flow_by_array.get(array)
+                if len(reads) == 1 and not written and flow is not None:
+                    made = Outer(inside).same_iteration(among(flow, instances)).range()
+                    relation = relation.subtract_domain(made)
+                found.append(relation)
         if not found:
             return None
         relation = empty_map(tile)
@@ -386,9 +441,11 @@ class _Staging:
     def tell(self, points: Band, walks: list[_Walk]) -> None:
         listed = statements_of(points)
         arrays = sorted({self.program.scop.arrays[a].c_name for walk in walks for a in walk.arrays})
+        down = all(walk.down for walk in walks if walk.arrays)
         message = (
-            f"{', '.join(listed)}: each thread walks along a row, in tiles of {self.rows}; parts of the rows of "
-            f"{' and '.join(arrays)} are fetched by all threads of a block, which have neighbours in memory"
+            f"{', '.join(listed)}: each thread walks {'down a column' if down else 'along a row'}, in tiles of "
+            f"{self.rows}; parts of the {'columns' if down else 'rows'} of {' and '.join(arrays)} are fetched by all "
+            f"threads of a block, which have neighbours in memory"
         )
 
         def changed(group: Group) -> Group:
@@ -398,6 +455,10 @@ class _Staging:
         remarks = tuple(r for r in self.program.remarks if r.code != "gpu-sizes" or not {*r.statements} <= {*listed})
         self.program = replace(self.program, groups=groups, remarks=remarks)
         self.program = self.program.remark("rows-staged", STAGE, message, listed, rows=self.rows)
+
+
+def _loops(points: Band) -> Band:
+    return replace(points, members=tuple(replace(member, role=Role.LOOP) for member in points.members))
 
 
 def _at_least(member: Member, instances: isl.UnionSet, count: int) -> isl.Set:

@@ -1,4 +1,4 @@
-"""The nest of a group without its tiles: what a block takes is one iteration then, not a tile."""
+"""The nest of a group without its tiles, and steps of it whose loops are one."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def without_tile(program: Program, tiles: Band, reaching: isl.UnionSet) -> tuple
     steps: list[Filter] = []
     for (instances, _), band in zip(parts, bands, strict=True):
         steps += _below(band, count, instances)
-    members = tuple(_united([band.members[k] for band in bands], [f for f, _ in parts]) for k in range(count))
+    members = tuple(united([band.members[k] for band in bands], [f for f, _ in parts]) for k in range(count))
     if any(step.barrier for step in steps) or not _stay(program, members, everything):
         return None
     return Band(members, False, Sequence(tuple(steps))), added
@@ -55,7 +55,39 @@ def _below(band: Band, count: int, instances: isl.UnionSet) -> list[Filter]:
     return [Filter(instances, inner)]
 
 
-def _united(members: list[Member], filters: list[isl.UnionSet]) -> Member:
+def at_once(one: Filter, two: Filter) -> Filter | None:
+    """Two steps of one iteration of the loops around them as one step, where their loops have the same values; None for
+    others. Whether their order permits it is left to the caller.
+
+    rewrite:  for i A(i); for i B(i); -> for i { A(i); B(i); }
+    """
+    if not (isinstance(one.child, Band) and isinstance(two.child, Band)):
+        return None
+    first, last = joined(one.child), joined(two.child)
+    if len(first.members) != len(last.members):
+        return None
+    filters = [one.filter, two.filter]
+    ranges = [values(band.members, f).range() for band, f in zip((first, last), filters, strict=True)]
+    if not ranges[0].is_equal(ranges[1]):
+        return None
+    pairs = zip(first.members, last.members, strict=True)
+    members = tuple(replace(united([a, b], filters), coincident=a.coincident and b.coincident) for a, b in pairs)
+    steps = tuple(
+        step
+        for band, f in zip((first, last), filters, strict=True)
+        for step in (band.child.children if isinstance(band.child, Sequence) else (Filter(f, band.child),))
+    )
+    return Filter(one.filter.union(two.filter), Band(members, False, Sequence(steps)))
+
+
+def joined(band: Band) -> Band:
+    """The band with the band right below it, and so on: one band of all their loops."""
+    while isinstance(band.child, Band):
+        band = Band((*band.members, *band.child.members), False, band.child.child)
+    return band
+
+
+def united(members: list[Member], filters: list[isl.UnionSet]) -> Member:
     """One loop for those of several bands."""
     pieces = [m.schedule.intersect_domain(f) for m, f in zip(members, filters, strict=True)]
     found = pieces[0]

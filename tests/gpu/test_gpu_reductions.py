@@ -166,6 +166,42 @@ void f(int n, {type_} x[n], {head}int at[4], {type_} out[2])
 """
 
 
+TOGETHER = {
+    "sums": """
+void f(int n, float x[n], float y[n], float out[3])
+{
+#pragma scop
+    float xy = 0, xx = 0, yy = 0;
+    for (int i = 0; i < n; i++) {
+        xy += x[i] * y[i];
+        xx += x[i] * x[i];
+        yy += y[i] * y[i];
+    }
+    out[0] = xy;
+    out[1] = xx;
+    out[2] = yy;
+#pragma endscop
+}
+""",
+    "of a stencil": """
+#include <math.h>
+void f(int n, double a[n][n], double b[n][n], double out[1])
+{
+#pragma scop
+    double most = 0;
+    for (int i = 1; i < n - 1; i++)
+        for (int j = 1; j < n - 1; j++) {
+            b[i][j] = 0.25 * (a[i - 1][j] + a[i + 1][j] + a[i][j - 1] + a[i][j + 1]);
+            most = fmax(most, fabs(b[i][j] - a[i][j]));
+        }
+    out[0] = most;
+#pragma endscop
+}
+""",
+}
+"""What one loop has, though each part of it could have one of its own."""
+APART = TOGETHER["of a stencil"].replace("fabs(b[i][j] -", "fabs(b[i - 1][j] -")
+"""A sum of what another iteration makes."""
 RECORDS = {
     "first": record("float", "int p = 0; float m = x[0];", "if (x[i] > m) { m = x[i]; p = i; }"),
     "last byte": record(
@@ -377,13 +413,13 @@ def test_two_kernels(tmp_path: Path) -> None:
     assert "atomic" not in text
 
 
-WHOLE = ("int", "long", "bits", "largest", "largest int", "smallest byte", "rows: largest")
+WHOLE = ("int", "long", "bits", "largest", "largest int", "smallest byte")
 ALL = {**LARGE, **{f"rows: {name}": text for name, text in ROWS.items()}}
 
 
 @pytest.mark.parametrize("name", ALL)
 def test_only_of_whole_numbers_without_reassociate(name: str, tmp_path: Path) -> None:
-    """Their bits are the same in any order, and those of the largest of magnitudes, or of the first of the largest."""
+    """Their bits are the same in any order, and those of the largest of magnitudes."""
     assert ("_parts" in device(ALL[name], tmp_path)) == (name in WHOLE or name == "rows: triangle")
 
 
@@ -460,6 +496,25 @@ def test_operators_of_rows_have_the_same_values(target: str, tmp_path: Path, mon
     monkeypatch.setenv("POCL_WORK_GROUP_METHOD", "workitemrepl")
     few = (16,) if target == "opencl" else None  # that method has a copy of the kernel for each thread
     assert_same(region_of(SOFTMAX, tmp_path), Options(target=target, reassociate=True, block=few))
+
+
+@pytest.mark.parametrize("name", TOGETHER)
+def test_reductions_share_a_loop(name: str, tmp_path: Path) -> None:
+    """With each other, and with what makes the values: what is before and after, and two kernels."""
+    text = device(TOGETHER[name], tmp_path, reassociate=True)
+    assert text.count("__global__") == 4
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "target"), on_targets(TOGETHER))
+def test_shared_loops(name: str, target: str, tmp_path: Path) -> None:
+    assert_reduced(TOGETHER[name], (3, 31, 300), Options(target=target, reassociate=True), tmp_path)
+
+
+def test_a_loop_that_is_not_shared(tmp_path: Path) -> None:
+    text = device(APART, tmp_path, reassociate=True)
+    assert text.count("__global__") == 5
+    assert_reduced(APART, (3, 31), Options(target="cuda"), tmp_path)
 
 
 def test_a_record_is_compared_by_its_iteration(tmp_path: Path) -> None:

@@ -72,7 +72,12 @@ class _Reductions:
         """The subtree with its reductions marked; no loop above is parallel."""
         match node:
             case Sequence(children=steps):
-                return Sequence(tuple(self.step(s, reaching, above) for s in steps))
+                made: list[Filter] = []
+                for one in steps:
+                    step = self.step(one, reaching, above)
+                    both = self.beside(made[-1], step, reaching, above) if made else None
+                    made = [*made[:-1], both] if both is not None else [*made, step]
+                return Sequence(tuple(made)) if len(made) > 1 else made[0].child
             case Mark(kind="group", child=Band(members=tile) as tiles) if tile[0].role is Role.TILE:
                 found = without_tile(self.program, tiles, reaching)
                 if found is None or (above and not found[1].is_empty()):
@@ -183,7 +188,7 @@ class _Reductions:
                 nests[-1].append(step)
             elif step.child.coincident_prefix:
                 nests += [[step], []]
-            elif (both := self.summed(before, step, reaching, parallel)) is not None:
+            elif (both := self.summed(before, step, reaching, parallel)) is not None and _starts(both):
                 nests[-1][-1] = both
             else:
                 band = joined(step.child)
@@ -213,13 +218,45 @@ class _Reductions:
         """Two reductions that follow each other as one, where their loops are the same; None for others."""
         if before is None or not isinstance(before.child, Mark):
             return None
-        both = at_once(replace(before, child=before.child.child), step)
+        return self.in_one(replace(before, child=before.child.child), step, reaching, outer)
+
+    def in_one(self, one: Filter, two: Filter, reaching: isl.UnionSet, outer: tuple[Member, ...]) -> Filter | None:
+        both = at_once(one, two)
         if both is None or not isinstance(both.child, Band):
             return None
         made = self.marked(both.child, reaching.intersect(both.filter), outer)
-        if made is None or not all(operator in STARTS for operator, _ in _reductions(made)):
+        return None if made is None else replace(both, child=made)
+
+    def beside(self, before: Filter, step: Filter, reaching: isl.UnionSet, above: tuple[Member, ...]) -> Filter | None:
+        """A reduction in the loops of the step before it: of another one, or of what makes the values that it combines.
+
+        rewrite:  parallel for i, j B[i][j] = f(A); for i, j s += B[i][j] * A[i][j];
+                  -> for i, j { B[i][j] = f(A); s += B[i][j] * A[i][j]; }
+        """
+        if not (isinstance(step.child, Mark) and step.child.kind == "reduce"):
             return None
-        return replace(both, child=made)
+        summed = replace(step, child=step.child.child)
+        match before.child:
+            case Mark(kind="reduce", child=band):
+                return self.in_one(replace(before, child=band), summed, reaching, above)
+            case Mark(kind="group", child=Band() as tiles) if tiles.members[0].role is Role.TILE:
+                found = without_tile(self.program, tiles, reaching.intersect(before.filter))
+                if found is None or not found[1].is_empty() or not self.feeds(before, step):
+                    return None
+                points = joined(found[0])
+                if not all(member.coincident for member in points.members):
+                    return None
+                both = self.in_one(replace(before, child=points), summed, reaching, above)
+                if both is not None:
+                    self.program = without_tiles(self.program, statements_of(points), ())
+                return both
+        return None
+
+    def feeds(self, before: Filter, step: Filter) -> bool:
+        """Whether a step reads what another one makes."""
+        one, two = ([a for n in names(s.filter) for a in self.program.statements[n].accesses] for s in (before, step))
+        made = {a.array for a in one if a.kind is not AccessKind.READ}
+        return any(a.array in made for a in two if a.kind is AccessKind.READ)
 
     def meet(self, summed: Filter, other: Filter) -> bool:
         """Whether a step beside a reduction touches what that has, but for cells whose parts do not start with them."""
@@ -360,6 +397,11 @@ class _Reductions:
         listed = statements_of(band)
         what = ", ".join(m.name for m in band.members)
         self.program = self.program.remark("reduction", STAGE, f"loop {what} is a reduction: {how}", listed)
+
+
+def _starts(step: Filter) -> bool:
+    """Whether the parts of all that a step combines start with numbers."""
+    return all(operator in STARTS for operator, _ in _reductions(step.child))
 
 
 def _is_sum(step: Filter) -> bool:

@@ -71,6 +71,10 @@ STAGED = {
     ),
     "softmax": SOFTMAX,
     "columns": program("int n, int m, float A[m][n], float y[n]", f"{EACH} {{ y[i] = 0; {ALONG} y[i] += A[j][i]; }}"),
+    "its own": program(
+        "int n, int m, float A[n][m], float y[n][m]",
+        f"{EACH} {{ float s = 1; {ALONG} {{ y[i][j] = A[i][j] * s; s = 0.5f * s + y[i][j]; }} }}",
+    ),
     "sums of columns": program(
         "int n, int m, double A[m][n], double B[m][n], double x[m], double y[n], double z[n]",
         f"{EACH} {{ y[i] = 0; z[i] = 1; }}",

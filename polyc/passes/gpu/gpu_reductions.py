@@ -77,7 +77,7 @@ class _Reductions:
                     step = self.step(one, reaching, above)
                     both = self.beside(made[-1], step, reaching, above) if made else None
                     made = [*made[:-1], both] if both is not None else [*made, step]
-                return Sequence(tuple(made)) if len(made) > 1 else made[0].child
+                return Sequence(tuple(made))
             case Mark(kind="group", child=Band(members=tile) as tiles) if tile[0].role is Role.TILE:
                 found = without_tile(self.program, tiles, reaching)
                 if found is None or (above and not found[1].is_empty()):
@@ -210,7 +210,7 @@ class _Reductions:
             return None
         for band in summed:
             self.tell(band, "blocks sum up parts of it, a thread for each result")
-        return Sequence(tuple(made)) if len(made) > 1 else made[0].child
+        return Sequence(tuple(made))
 
     def summed(
         self, before: Filter | None, step: Filter, reaching: isl.UnionSet, outer: tuple[Member, ...]

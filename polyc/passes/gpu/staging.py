@@ -407,8 +407,8 @@ class _Staging:
         relation = empty_map(tile)
         for one in found:
             relation = relation.union(one)
-        (cells,) = maps(tile.reverse().apply_range(relation.intersect_domain(instances)))
-        return cells.coalesce()
+        cells = maps(tile.reverse().apply_range(relation.intersect_domain(instances)))
+        return cells[0].coalesce() if cells else None
 
     def buffer(self, array: str, box: Box, order: tuple[int, ...], pad: int, depth: int, users: list[str]) -> str:
         name = fresh_buffer(self.program, f"{self.program.scop.arrays[array].c_name}_panel")

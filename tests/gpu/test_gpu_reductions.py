@@ -592,19 +592,19 @@ def test_columns_are_two_kernels(tmp_path: Path) -> None:
     assert (
         """\
     {
-      const long each = ((long)n + gridDim.y - 1) / gridDim.y;
+      const index each = ((index)n + gridDim.y - 1) / gridDim.y;
 #pragma unroll 8
-      for (long i = each * by; i < polyc_min(n, each * (by + 1)); i++) {
+      for (index i = each * by; i < polyc_min(n, each * (by + 1)); i++) {
         t_part += a[i * n + j];
         u_part += a[i * n + j] * b[i * n + j];
       }
     }
-    t_blocks[by * (n - 1L) + (j - 1)] = t_part;
-    u_blocks[by * (n - 1L) + (j - 1)] = u_part;
+    t_blocks[by * (n - (index)1) + (j - 1)] = t_part;
+    u_blocks[by * (n - (index)1) + (j - 1)] = u_part;
 """
         in text
     )
-    assert "        t_part += t_blocks[part * (n - 1L) + (j - 1)];\n" in text
+    assert "        t_part += t_blocks[part * (n - (index)1) + (j - 1)];\n" in text
 
 
 def test_columns_with_a_grid_of_the_users(tmp_path: Path) -> None:

@@ -11,11 +11,10 @@ from polyc.analysis.expressions.linear import linear
 from polyc.analysis.expressions.reductions import sum_into
 from polyc.codegen.gpu.columns import Columns, column, columns_of, grid_of, pruned
 from polyc.codegen.gpu.dialect import Dialect
-from polyc.codegen.gpu.flat import flat_instances
 from polyc.codegen.gpu.float16 import lowered, plain_literal, spelled
 from polyc.codegen.gpu.fragment_printer import fragments
 from polyc.codegen.gpu.linear import is_linear, linear_loop
-from polyc.codegen.gpu.memory import DeviceArray
+from polyc.codegen.gpu.memory import DeviceArray, flat_instances
 from polyc.codegen.gpu.narrow import fit_32_bits, has_plain_indices, small_sizes, with_indices_of
 from polyc.codegen.gpu.pieces import share_from, statements_below, steps_of_pieces
 from polyc.codegen.gpu.reduce import (

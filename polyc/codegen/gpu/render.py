@@ -27,7 +27,7 @@ from polyc.codegen.text.macros import MACROS
 from polyc.codegen.text.printer import Line, brackets, expression, lines_of, statement
 from polyc.model import ctree as c
 from polyc.model.program import Origins, Program
-from polyc.model.scop import CType, Region
+from polyc.model.scop import Array, Region
 from polyc.records import dataclass, replace
 
 TEMPLATES = {"cuda": ("cuda.cu.j2",), "opencl": ("opencl.cl.j2", "opencl.c.j2")}
@@ -111,7 +111,7 @@ def render_kernels(program: Program, region: Region, stem: str) -> RenderedKerne
         "host": [line for item in host for line in statement(item, 1)],
         "numbers": [(p.name, p.type) for p in (*sizes, *values)],
         "lasts": [(a.last, "long") for a in buffers if a.last],
-        "buffers": [_buffer(a, scop.arrays[a.key].element, dialect) for a in buffers],
+        "buffers": [_buffer(a, scop.arrays.get(a.key), dialect) for a in buffers],
     }
     texts = tuple(environment().get_template(name).render(parts) for name in TEMPLATES[dialect.name])
     texts = tuple(_with_structs(text, name) for text in texts)
@@ -199,15 +199,16 @@ def _declared(p: Parameter, dialect: Dialect, index: str) -> str:
     return f"{dialect.pointer}{constant}{p.type} *{dialect.restrict} {p.name}"
 
 
-def _buffer(array: DeviceArray, element: CType, dialect: Dialect) -> dict[str, object]:
+def _buffer(array: DeviceArray, own: Array | None, dialect: Dialect) -> dict[str, object]:
+    """`own`: the region's array; None for the sums of a reduction's blocks."""
     assert array.elements is not None
     kind = dialect.host_half if array.type == HALF else array.type
-    struct = element.kind == "struct"  # which C knows by another name
+    struct = own is not None and own.element.kind == "struct"  # which C knows by another name
     return {
         "name": array.name,
         "type": kind,
         "host": "void" if struct else kind,
-        "size": element.size_bytes if struct else f"sizeof({kind})",
+        "size": own.element.size_bytes if own is not None and struct else f"sizeof({kind})",
         "elements": expression(array.elements),
         "copied_in": array.copied_in,
         "copied_out": array.copied_out,

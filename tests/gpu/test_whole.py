@@ -110,4 +110,4 @@ def test_a_bound_that_is_one_off_is_seen(name: str, tmp_path: Path, monkeypatch:
     monkeypatch.setattr(whole, "_condition", one_off)
     region = region_of(source(name), tmp_path)
     result = compile_region(region, Options(target="cuda"))
-    assert compare(region, result, tuple(range(30, 68))).differences
+    assert compare(region, result, (31, 63, 65, 66)).differences

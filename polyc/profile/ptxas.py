@@ -38,9 +38,11 @@ class Assembled:
     """Why nothing was found, or for which other architecture; "" where all is as asked for."""
 
     def of(self, kernel: str) -> Resources | None:
-        """The resources of the kernel with this name in the text."""
+        """The resources of the kernel with this name in the text; of a template, those of the form with int."""
         own = re.compile(rf"(?<!\d){len(kernel)}{re.escape(kernel)}")
-        return next((found for name, found in self.kernels.items() if name == kernel or own.search(name)), None)
+        found = [name for name in self.kernels if name == kernel or own.search(name)]
+        with_int = [name for name in found if f"{kernel}IiE" in name]
+        return next((self.kernels[name] for name in (*with_int, *found)), None)
 
 
 def assemble(cuda_text: str, folder: Path, compute_capability: str) -> Assembled:

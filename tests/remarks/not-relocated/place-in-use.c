@@ -3,13 +3,13 @@ void product(int n, double A[n][n], double B[n][n], double C[n][n], double d[n])
 {
     double w;
 #pragma scop
-    for (int i = 0; i < n; i++) {
-        d[i] = 0.0;
+    for (int i = -1; i < n - 1; i++) {
+        d[i + 1] = 0.0;
         for (int j = 0; j < n; j++) {
             w = 0.0;
             for (int k = 0; k < n; k++)
-                w += A[i][k] * B[k][j];
-            C[i][j] = C[n - 1 - i][j] + w;
+                w += A[i + 1][k] * B[k][j];
+            C[i + 1][j] = C[n - 2 - i][j] + w;
         }
     }
 #pragma endscop

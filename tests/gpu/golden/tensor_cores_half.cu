@@ -110,9 +110,12 @@ static __global__ void __launch_bounds__(64, 8) f_4_1(const __half (*__restrict_
   }
   for (long kt = 0; kt < 48; kt += 32) {
     __syncthreads();
-    for (long x0 = it + ty; x0 < it + 16; x0 += 2)
-      for (long x1 = kt + tx; x1 < kt + 32; x1 += 32)
-        A_panel[x0 - it][x1 - kt] = x0 <= 38 && x1 <= 42 ? A[x0][x1] : __float2half(0);
+#pragma unroll
+    for (int q = 0; q < 8; q++) {
+      const long x0 = it + ty + 2 * q;
+      const long x1 = kt + tx;
+      A_panel[x0 - it][x1 - kt] = x0 <= 38 && x1 <= 42 ? A[x0][x1] : __float2half(0);
+    }
 #pragma unroll
     for (int q = 0; q < 8; q++) {
       const int c = 32 * ty + tx + 64 * q;

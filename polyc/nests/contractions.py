@@ -13,7 +13,7 @@ from polyc.model.scop import Access, AccessKind
 from polyc.model.tree import Band, Leaf, Member, Node, Sequence
 from polyc.nests.nest import NOWHERE, Outer, values
 from polyc.nests.tiling import moves
-from polyc.poly import affine_of, everywhere, names, value_on
+from polyc.poly import affine_of, everywhere, greatest_of, names, value_on
 from polyc.records import dataclass, replace
 
 WIDEST = 128
@@ -325,5 +325,5 @@ def extent_of(program: Program, member: Member, statement: str, outer: Outer = N
         return None
     instances = isl.UnionSet.from_set(domain)
     each = values(outer.members, instances).reverse().apply_range(values((member,), instances))
-    most = isl.Map.from_union_map(each.reverse().apply_range(each)).deltas().dim_max_val(0)
+    most = greatest_of(isl.Map.from_union_map(each.reverse().apply_range(each)).deltas(), 0)
     return int(most.to_python()) + 1 if most.is_int() else None

@@ -157,7 +157,7 @@ def gpu_steps() -> list[Step]:
         # Short rows without shared data; before buffers have a depth, since tile loops go.
         Step("coalesce", coalesce_loops, when=chooses_tiles),
         # What adds into one cell, of floats only with --reassociate; a block for each row has no tile loops either.
-        Step("reductions", mark_gpu_reductions, ("reassociate",)),
+        Step("reductions", mark_gpu_reductions, ("grid", "reassociate")),
         # What is still sequential, and adds whole numbers into cells that depend on data.
         Step("gpu-scatters", partial(mark_gpu_scatters, races=race_faults)),
         # Threads that walk along rows of their own: parts of these rows by all threads together.

@@ -33,8 +33,8 @@ void matmul(int n, float a[n][n], float b[n][n], float c[n][n])
 #pragma endscop
 }
 """
-WHOLE = MATMUL.replace("float", "int")
-"""Of integers, which have no register tiles."""
+WHOLE = MATMUL.replace("float", "short")
+"""Of short integers, which have no register tiles."""
 ADD = """
 void add(int n, int m, float a[n][m], float b[n][m], float c[n][m])
 {

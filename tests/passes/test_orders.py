@@ -112,6 +112,30 @@ void f(int n, int a[n])
     assert commuting_dependences(scop, "a", result.program.dependences.flow) is None
 
 
+FLOYD = """
+void floyd(int n, float d[n][n])
+{
+#pragma scop
+    for (int k = 0; k < n; k++)
+        for (int i = 0; i < n; i++)
+            for (int j = 0; j < n; j++)
+                if (d[i][k] + d[k][j] < d[i][j])
+                    d[i][j] = d[i][k] + d[k][j];
+#pragma endscop
+}
+"""
+
+
+def test_kernels_of_two_dimensions_in_the_place_of_diagonals(tmp_path: Path) -> None:
+    """A step starts nine kernels, where there was one for each of 2 n - 1 diagonals."""
+    result = compile_region(region_of(FLOYD, tmp_path), Options(target="cuda"))
+    assert result.passed
+    assert "straightened" in {remark.code for remark in result.program.remarks}
+    host = result.device[0].split("_device(", 1)[1].split("}", 1)[0]
+    assert host.count("for (") == 1
+    assert host.count("start_") == 9
+
+
 def test_none_for_a_gpu_or_with_sizes(tmp_path: Path) -> None:
     region = region_of(FOLD, tmp_path)
     for options in (Options(target="opencl"), Options(tile_sizes=(8,)), Options(fuse="max")):

@@ -15,7 +15,21 @@ from polyc.cost.balance import saved_seconds
 from polyc.flow import compute_false, compute_flow
 from polyc.machine import load_cpu
 from polyc.model.program import Group, Program
-from polyc.model.tree import LEAF, Band, Domain, Filter, Leaf, Mark, Member, Node, Role, Sequence, restrict, walk
+from polyc.model.tree import (
+    LEAF,
+    Band,
+    Domain,
+    Filter,
+    Leaf,
+    Mark,
+    Member,
+    Node,
+    Role,
+    Sequence,
+    child_nodes,
+    restrict,
+    walk,
+)
 from polyc.nests.naming import name_members
 from polyc.nests.nest import has_loops, is_finished
 from polyc.nests.samples import sample_parameters
@@ -92,6 +106,7 @@ def _straightened(
         else:
             allowed = order.in_sequence and not gpu and not _pays_in_parallel(program, node, outer)
             better = all(_is_better(new.get(name), loop, allowed) for name, loop in skewed.items())
+            better = better and not (gpu and _sequential(order.node) >= _sequential(node))
         if better:
             what = ", ".join(statements)
             group = Group(statements, statements, (), (), _has_parallel(order.node))
@@ -102,10 +117,20 @@ def _straightened(
     return program, None
 
 
+def _sequential(node: Node) -> int:
+    """How many loops stand around the parallel ones, at most: in each of their iterations a GPU starts kernels."""
+    match node:
+        case Band(members=members, child=child):
+            first = next((k for k, member in enumerate(members) if member.coincident), None)
+            return len(members) + _sequential(child) if first is None else first
+        case _:
+            return max(map(_sequential, child_nodes(node)), default=0)
+
+
 def _kept(program: Program, instances: isl.UnionSet, node: Node) -> Program:
     """The program with a remark where a nest keeps skewed loops."""
     skewed = [m.name for n in walk(node) if isinstance(n, Band) for m in n.members if _is_skewed(m)]
-    if is_finished(node) or not skewed:
+    if is_finished(node) or not skewed or program.options.gpu:  # there any loop does for threads
         return program
     statements = tuple(names(instances))
     message = (

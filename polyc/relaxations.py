@@ -24,7 +24,7 @@ from polyc.model.tree import Band, Mark, walk
 from polyc.nests.nest import has_loops
 from polyc.nests.strides import gain_of
 from polyc.passes.buffers.windows import in_strips
-from polyc.poly import names
+from polyc.poly import names, out_name
 from polyc.records import dataclass, field, replace
 
 TREE, TEXT, UNREAD, DONE = "tree", "text", "unread", "done"
@@ -249,8 +249,11 @@ def is_no_larger(program: Program, array: str) -> bool:
 
 
 def too_large(program: Program) -> bool:
-    """Whether a new array asks for memory of another order than the region's own arrays."""
-    return any(not is_no_larger(program, array) for array in in_memory(program))
+    """Whether a new array asks for memory of another order than the region's own arrays, or has rows that tiles were to
+    keep (`rows.py`)."""
+    step = program.relocated
+    rows = {out_name(m.relation) for m in step.moves if step.before.arrays[m.array].rank} if step is not None else set()
+    return any(array in rows or not is_no_larger(program, array) for array in in_memory(program))
 
 
 def in_memory_for_nothing(program: Program) -> bool:

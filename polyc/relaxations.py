@@ -6,7 +6,7 @@ options that it changes. Each relaxation takes something away for good, so that 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import cached_property, reduce
 
 import islpy as isl
@@ -228,13 +228,13 @@ def in_memory(program: Program) -> set[str]:
     }
 
 
-def is_no_larger(program: Program, array: str) -> bool:
-    """Whether a new array has no more elements than one that the region fills.
+def is_no_larger(program: Program, array: str, new: Collection[str]) -> bool:
+    """Whether one of the new arrays has no more elements than another one that the region fills.
 
     math: W's elements are iterations p, and a statement T[p] writes an element of its own for each: { p -> A[g(p)] } is
           injective
     """
-    statements, new = program.scop.statements.values(), in_memory(program)
+    statements = program.scop.statements.values()
     cells = [a.relation.range() for s in statements for a in s.accesses if a.array == array]
     own = reduce(isl.Set.union, cells).reset_tuple_id()
     return any(
@@ -251,14 +251,14 @@ def is_no_larger(program: Program, array: str) -> bool:
 def too_large(program: Program) -> bool:
     """Whether a new array asks for memory of another order than the region's own arrays, or has rows that tiles were to
     keep (`rows.py`)."""
-    step = program.relocated
+    step, new = program.relocated, in_memory(program)
     rows = {out_name(m.relation) for m in step.moves if step.before.arrays[m.array].rank} if step is not None else set()
-    return any(array in rows or not is_no_larger(program, array) for array in in_memory(program))
+    return any(array in rows or not is_no_larger(program, array, new) for array in new)
 
 
 def in_memory_for_nothing(program: Program) -> bool:
     """Whether new arrays are in memory whose sums have no registers."""
-    served = {name for r in program.remarks if r.code in SERVED for name in r.statements}
+    served = served_sums(program)
     users = ({s.name for s in program.statements.values() if _uses(s, array)} for array in in_memory(program))
     return any(not names_ & served for names_ in users)
 
@@ -271,13 +271,18 @@ SERVED = frozenset({"register-tile", "jammed", "blocked", "row-blocks", "kept-ro
 """Remarks of what sums of products have that live in elements of arrays."""
 
 
+def served_sums(program: Program) -> set[str]:
+    """The statements for which living in elements of arrays has done something."""
+    return {name for r in program.remarks if r.code in SERVED for name in r.statements}
+
+
 def of_no_use(program: Program) -> bool:
     """Whether temporaries live in elements, and none of their sums has anything of it: C compilers keep a variable in a
     register, and may have to store an element in each step. Sums of several elements at once run in vectors."""
     moved = [set(r.statements) for r in program.remarks if r.code == "relocated"]
     if not moved:
         return False
-    served = {name for r in program.remarks if r.code in SERVED for name in r.statements} | sums_in_vectors(program)
+    served = served_sums(program) | sums_in_vectors(program)
     return not any(statements & served for statements in moved)
 
 

@@ -30,13 +30,6 @@ MOST_PIECES = 4
 """Of the iterations of a loop that a `break` ends: with more, questions about them take long."""
 
 
-def _terms(condition: c.Expr) -> list[c.Expr]:
-    """The terms of `a && b && c`."""
-    if isinstance(condition, c.Binary) and condition.op == "&&":
-        return _terms(condition.left) + _terms(condition.right)
-    return [condition]
-
-
 def _both(terms: list[c.Expr]) -> c.Expr:
     return reduce(lambda left, right: c.Binary("&&", left, right), terms)
 
@@ -221,7 +214,7 @@ class Extractor:
         rewrite:  if (x + k >= 0 && x + k < n && a[x + k] < m) S  ->  if (x + k >= 0 && x + k < n) if (a[x + k] < m) S
         requires: no `else`; the terms before data are asked are moved, or all, if none of them has an effect
         """
-        terms = _terms(node.condition)
+        terms = c.conjuncts(node.condition)
         if node.otherwise is not None or len(terms) < 2:
             return None
         before = self.region.assumed

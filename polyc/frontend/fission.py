@@ -141,7 +141,7 @@ class _Nest:
         mine = {node.ref for node in c.walk(update.target) if isinstance(node, c.ArrayRef)}
         left = tuple(raw for raw in draft.accesses if raw.ref in mine)
         certain = all(raw.exact and raw.kind in (READ, WRITE) for raw in left)
-        if element is None or alone or _mentions(value, own) or not certain:
+        if element is None or alone or c.mentions_array(value, own) or not certain:
             return None
         name, cell = self.array(f"{own}_part", element, taken)
         others = (raw for raw in draft.accesses if raw.ref not in mine)
@@ -323,10 +323,6 @@ def _type(region: Region, expr: c.Expr) -> CType | None:
 
     found = type_of(c.rewrite(expr, plain), region.scope)
     return found if found is not None and is_arithmetic(found, region.scope.types) else None
-
-
-def _mentions(expr: c.Expr, array: str) -> bool:
-    return any(isinstance(node, c.ArrayRef) and node.array == array for node in c.walk(expr))
 
 
 def _whole(relation: isl.Map) -> isl.Map:

@@ -362,6 +362,18 @@ def only(body: Stmt) -> Stmt:
     return items[0] if len(items) == 1 else body
 
 
+def conjuncts(condition: Expr) -> list[Expr]:
+    """The terms of `a && b && c`."""
+    if isinstance(condition, Binary) and condition.op == "&&":
+        return [*conjuncts(condition.left), *conjuncts(condition.right)]
+    return [condition]
+
+
+def mentions_array(node: Node, array: str) -> bool:
+    """Whether an element of an array is anywhere in a node."""
+    return any(isinstance(inner, ArrayRef) and inner.array == array for inner in walk(node))
+
+
 def walk(node: Node) -> Iterator[Node]:
     """The node and everything below it, parents first."""
     waiting = [node]

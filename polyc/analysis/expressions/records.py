@@ -44,7 +44,7 @@ def records_of(statements: Iterable[Statement], arrays: Mapping[str, Array]) -> 
     found: dict[str, tuple[str, Statement]] = {}
     for own in listed:
         for target, operator in _kept(choices.get(own.name), arrays):
-            users = [s for s in listed if _mentions(s.body, target.array)]
+            users = [s for s in listed if c.mentions_array(s.body, target.array)]
             if all(s.name in choices and _same_test(choices[s.name], choices[own.name]) for s in users):
                 changed = {one.array: s for s in users for one in choices[s.name].values}
                 if _is_alone(changed, users, listed, choices):
@@ -66,7 +66,7 @@ def _is_alone(
         return False
     inside = [e for s in users for e in (*choices[s.name].values.values(), *choices[s.name].guards)]
     outside = [s.body for s in listed if s not in users]
-    if any(_mentions(part, array) for part in (*inside, *outside) for array in changed):
+    if any(c.mentions_array(part, array) for part in (*inside, *outside) for array in changed):
         return False
     return all(a.exact for s in users for a in s.accesses if a.array in changed)
 
@@ -86,19 +86,13 @@ def _choice(body: c.Stmt) -> _Choice | None:
         ) if kept == target:
             return _Choice(test, (), {target: value})
         case c.If(condition=condition, then=then, otherwise=None):
-            *guards, last = _conjuncts(condition)
+            *guards, last = c.conjuncts(condition)
             items = then.body if isinstance(then, c.Block) else (then,)
             assigned = [i.expr for i in items if isinstance(i, c.ExprStmt) and isinstance(i.expr, c.Assign)]
             values = {a.target: a.value for a in assigned if a.op == "=" and isinstance(a.target, c.ArrayRef)}
             if isinstance(last, c.Binary) and len(values) == len(items):
                 return _Choice(last, tuple(guards), values)
     return None
-
-
-def _conjuncts(condition: c.Expr) -> list[c.Expr]:
-    if isinstance(condition, c.Binary) and condition.op == "&&":
-        return [*_conjuncts(condition.left), *_conjuncts(condition.right)]
-    return [condition]
 
 
 def _kept(choice: _Choice | None, arrays: Mapping[str, Array]) -> Iterator[tuple[c.ArrayRef, str]]:
@@ -124,7 +118,3 @@ def holds_value(value: c.Expr, array: Array, arrays: Mapping[str, Array]) -> boo
     if isinstance(value, c.ArrayRef) and element.size_bytes == 8 and arrays[value.array].element.size_bytes < 8:
         return True
     return element.size_bytes in (4, 8) and keeps_type(value, element, dict(arrays), ())
-
-
-def _mentions(node: c.Node, array: str) -> bool:
-    return any(isinstance(n, c.ArrayRef) and n.array == array for n in c.walk(node))

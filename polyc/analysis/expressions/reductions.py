@@ -40,7 +40,7 @@ def reduction_of(statement: Statement, arrays: Mapping[str, Array]) -> tuple[str
         return None
     operator, array, value = found
     element = arrays[array].element
-    if _mentions(value, array) or (condition is not None and _mentions(condition, array)):
+    if c.mentions_array(value, array) or (condition is not None and c.mentions_array(condition, array)):
         return None
     if condition is not None and not all(a.exact for a in statement.accesses if a.array == array):
         return None
@@ -59,7 +59,7 @@ def reductions_of(statement: Statement, arrays: Mapping[str, Array]) -> dict[str
         if not isinstance(node, c.ExprStmt):
             continue
         one = _update(as_assignment(node.expr), arrays)
-        if one is None or arrays[one[1]].rank or _mentions(one[2], one[1]):
+        if one is None or arrays[one[1]].rank or c.mentions_array(one[2], one[1]):
             continue
         operator, array, value = one
         if not _loses_nothing(operator, value, arrays[array].element, arrays):
@@ -145,10 +145,6 @@ def _combined(value: c.Expr, element: CType) -> tuple[str, c.Expr, c.Expr] | Non
 
 def _same(node: c.Expr, target: c.ArrayRef) -> bool:
     return isinstance(node, c.ArrayRef) and c.unlabelled(node) == c.unlabelled(target)
-
-
-def _mentions(expr: c.Expr, array: str) -> bool:
-    return any(isinstance(n, c.ArrayRef) and n.array == array for n in c.walk(expr))
 
 
 def _loses_nothing(operator: str, value: c.Expr, element: CType, arrays: Mapping[str, Array]) -> bool:

@@ -31,7 +31,7 @@ def only_combines(
     if statement.opaque and not scattered and not arrays[array].rank:
         return _only_updates(statement.body, operator, array, arrays)
     body, chosen = statement.body, False
-    if isinstance(body, c.If) and body.otherwise is None and not _mentions(body.condition, array):
+    if isinstance(body, c.If) and body.otherwise is None and not c.mentions_array(body.condition, array):
         body, chosen = c.only(body.then), True  # what it leaves out would be combined with nothing
     if (statement.opaque and not (scattered or chosen)) or not isinstance(body, c.ExprStmt) or operator not in _UPDATES:
         return False
@@ -69,19 +69,21 @@ def _is_update(update: c.Assign, operator: str, array: str, arrays: Mapping[str,
 
 def _only_updates(node: c.Node, operator: str, array: str, arrays: Mapping[str, Array]) -> bool:
     """Whether all that the statements of a block, of branches and of loops do to a scalar is to combine it."""
-    if not _mentions(node, array):
+    if not c.mentions_array(node, array):
         return True
     match node:
         case c.Block(body=items):
             return all(_only_updates(item, operator, array, arrays) for item in items)
         case c.If(condition=condition, then=then, otherwise=otherwise):
             branches = [then] if otherwise is None else [then, otherwise]
-            return not _mentions(condition, array) and all(_only_updates(b, operator, array, arrays) for b in branches)
+            return not c.mentions_array(condition, array) and all(
+                _only_updates(b, operator, array, arrays) for b in branches
+            )
         case c.For(init=init, condition=test, step=step, body=body):
             head = [part for part in (init, test, step) if part is not None]
-            return not any(_mentions(p, array) for p in head) and _only_updates(body, operator, array, arrays)
+            return not any(c.mentions_array(p, array) for p in head) and _only_updates(body, operator, array, arrays)
         case c.While(condition=test, body=body):
-            return not _mentions(test, array) and _only_updates(body, operator, array, arrays)
+            return not c.mentions_array(test, array) and _only_updates(body, operator, array, arrays)
         case c.ExprStmt(expr=c.Postfix(op="++" | "--", operand=cell) | c.Unary(op="++" | "--", operand=cell)):
             return operator == "+" and isinstance(cell, c.ArrayRef) and cell.array == array
         case c.ExprStmt(expr=c.Assign() as update):
@@ -93,10 +95,6 @@ def sums_wrap(operator: str, array: str, arrays: Mapping[str, Array]) -> bool:
     """Whether an array's cells are whole numbers that are combined modulo a power of two, so that any order leaves the
     same bits. A sum that passes its type's range on the way in another order comes back: nothing traps (trust.md)."""
     return arrays[array].rank > 0 and arrays[array].element.kind == "int" and operator in ("+", "*", "&", "|", "^")
-
-
-def _mentions(node: c.Node, array: str) -> bool:
-    return any(isinstance(n, c.ArrayRef) and n.array == array for n in c.walk(node))
 
 
 def any_order(operator: str, array: str, scop: Scop) -> bool:

@@ -4,11 +4,11 @@ two registers."""
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
-from functools import reduce
 from math import prod
 
 from polyc.codegen.gpu.memory import DeviceArray
 from polyc.codegen.text.arith import ONE, product_of
+from polyc.codegen.text.printer import conjunction
 from polyc.model import ctree as c
 from polyc.model.program import Program
 from polyc.poly import constant_of
@@ -55,8 +55,7 @@ def small_sizes(sizes: Collection[str], arrays: Iterable[DeviceArray]) -> c.Expr
     if any(n.name not in sizes for one in needed for n in c.walk(one) if isinstance(n, c.Name)):
         return None
     most = c.Binary("<<", c.Literal("1L"), c.Literal("30"))
-    every = [c.Binary("<=", one, most) for one in dict.fromkeys(needed)]
-    return reduce(lambda left, right: c.Binary("&&", left, right), every) if every else None
+    return conjunction(c.Binary("<=", one, most) for one in dict.fromkeys(needed))
 
 
 def with_indices_of(items: tuple[c.N, ...], kind: str) -> tuple[c.N, ...]:

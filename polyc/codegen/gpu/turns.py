@@ -68,20 +68,25 @@ def in_turns(body: tuple[c.Stmt, ...], widths: Mapping[str, int], taken: Set[str
         inner = unrolled(last, left // found.count, used | {turn})
         if inner is None and not is_copy(last):
             return None
-        value = plus(item.init.init, times(found.step, c.Name(turn)))
         steps = inner.body if isinstance(inner, c.Block) else (inner or last,)
-        below: tuple[c.Stmt, ...] = (*places, *steps)
-        position = replace(item.init, type=f"const {item.init.type}", init=value)
-        if found.count == 1:
-            return c.Block((replace(position, init=item.init.init), *below))
-        first = c.Decl("int", turn, (), ZERO)
-        few = c.Binary("<", c.Name(turn), c.Literal(str(found.count)))
-        return c.For(first, few, c.Postfix("++", c.Name(turn)), c.Block((position, *below)), (UNROLL,))
+        position = replace(item.init, type=f"const {item.init.type}")
+        return turns_of(position, found.count, found.step, turn, (*places, *steps))
 
     def change(node: c.Node) -> c.Node | None:
         return unrolled(node, MOST, frozenset(taken)) if isinstance(node, c.For) else None
 
     return tuple(c.rewrite(item, change) for item in body)
+
+
+def turns_of(position: c.Decl, count: int, step: int, turn: str, below: tuple[c.Stmt, ...]) -> c.Stmt:
+    """What a thread does from a position on, so many times in steps: unrolled, and without a loop where it is once."""
+    assert position.init is not None
+    if count == 1:
+        return c.Block((position, *below))
+    here = replace(position, init=plus(position.init, times(step, c.Name(turn))))
+    few = c.Binary("<", c.Name(turn), c.Literal(str(count)))
+    first, following = c.Decl("int", turn, (), ZERO), c.Postfix("++", c.Name(turn))
+    return c.For(first, few, following, c.Block((here, *below)), (UNROLL,))
 
 
 def is_share(index: Linear, step: int, widths: Mapping[str, int]) -> bool:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Container, Iterator, Mapping, Set
 from math import prod
 
+from polyc.analysis.expressions.facts import step_of
 from polyc.analysis.expressions.linear import Linear, linear
-from polyc.codegen.gpu.turns import is_copy, is_share
-from polyc.codegen.loops.instances import block_of
-from polyc.codegen.text.arith import ZERO, plus, times
+from polyc.codegen.gpu.turns import is_copy, is_share, turns_of
+from polyc.codegen.text.arith import ZERO, plus
 from polyc.codegen.text.macros import MAX, MIN
-from polyc.codegen.text.printer import UNROLL
+from polyc.codegen.text.printer import conjunction
 from polyc.model import ctree as c
 from polyc.nests.naming import fresh
 from polyc.records import dataclass, replace
@@ -27,16 +27,10 @@ MOST_ACCESSES = 160
 class _Loop:
     """A loop that in whole tiles runs from `base` in steps, so many times."""
 
-    loop: c.For
     start: c.Expr
     base: Linear
     count: int
     step: int
-
-    @property
-    def name(self) -> str:
-        assert isinstance(self.loop.init, c.Decl)
-        return self.loop.init.name
 
 
 class _Unknown(Exception):
@@ -97,12 +91,8 @@ class _Nest:
         if not self.shared or (self.turns == 1 and windows == 1) or accesses * self.turns * windows > MOST_ACCESSES:
             raise _Unknown
         whole = whole if isinstance(whole, c.Block) else c.Block((whole,))
-        if not self.conditions:
-            return whole
-        condition, *others = map(_condition, self.conditions.values())
-        for other in others:
-            condition = c.Binary("&&", condition, other)
-        return c.If(condition, whole, c.Block((loop,)))
+        condition = conjunction(map(_condition, self.conditions.values()))
+        return whole if condition is None else c.If(condition, whole, c.Block((loop,)))
 
     def window_counts(self, whole: c.Stmt) -> Iterator[int]:
         for node in c.walk(whole):
@@ -167,8 +157,8 @@ class _Nest:
         if not share and found.step > 1:
             raise _Unknown
         last = found.base.plus(Linear((), found.count * found.step - 1))
-        self.ranges[found.name] = (found.base, last)
         assert isinstance(loop.init, c.Decl)
+        self.ranges[loop.init.name] = (found.base, last)
         if not share:  # all iterations are one thread's
             if found.count > MOST_WINDOW:
                 raise _Unknown
@@ -176,7 +166,7 @@ class _Nest:
             if isinstance(found.start, c.Literal):
                 end = c.Literal(str(linear(found.start).constant + found.count))
             inside = self.of(loop.body)
-            bounds = c.Binary("<", c.Name(found.name), end)
+            bounds = c.Binary("<", c.Name(loop.init.name), end)
             return replace(loop, init=replace(loop.init, init=found.start), condition=bounds, body=inside)
         self.shared = True
         self.turns *= found.count
@@ -184,23 +174,22 @@ class _Nest:
             raise _Unknown
         turn = fresh("q", self.taken)
         self.taken.add(turn)
-        place = found.start if found.count == 1 else plus(found.start, times(found.step, c.Name(turn)))
-        position = replace(loop.init, type="const long", init=place)
         inside = self.of(loop.body)
-        run = block_of((position, *(inside.body if isinstance(inside, c.Block) else (inside,))))
-        if found.count == 1:
-            return run
-        first = c.Decl("int", turn, (), ZERO)
-        few = c.Binary("<", c.Name(turn), c.Literal(str(found.count)))
-        return c.For(first, few, c.Postfix("++", c.Name(turn)), run, (UNROLL,))
+        below = inside.body if isinstance(inside, c.Block) else (inside,)
+        position = replace(loop.init, type="const long", init=found.start)
+        return turns_of(position, found.count, found.step, turn, below)
 
     def counted(self, loop: c.For) -> _Loop:
         """How often the loop runs in a whole tile. Raises _Unknown."""
         match loop:
-            case c.For(init=c.Decl(init=start), condition=c.Binary(op="<", right=end), pragmas=()) if start is not None:
-                step = _step(loop.step)
+            case c.For(init=c.Decl(name=name, init=start), condition=c.Binary(op="<", right=end), pragmas=()) if (
+                start is not None
+            ):
+                step = step_of(loop.step, name) or 0
             case _:
                 raise _Unknown
+        if step <= 0:
+            raise _Unknown
         starts, ends = list(_alternatives(start)), _arguments(end, MIN)
         for first in starts:
             base = _without(linear(first), self.widths)
@@ -214,7 +203,7 @@ class _Nest:
                 differences = [base.plus(low, -1) for low in lows] + [high.plus(end_here, -1) for high in highs]
                 if not all(self.holds(d) for d in differences):
                     raise _Unknown
-                return _Loop(loop, first, base, length.constant // step, step)
+                return _Loop(first, base, length.constant // step, step)
         raise _Unknown
 
     def holds(self, difference: Linear) -> bool:
@@ -264,15 +253,6 @@ def _long(value: Linear) -> c.Expr:
         return c.Literal(str(value.constant))
     found = Linear(value.terms, 0).expr()
     return c.Binary("+", found, c.Literal(f"{value.constant}L")) if value.constant else found
-
-
-def _step(step: c.Expr | None) -> int:
-    match step:
-        case c.Postfix(op="++") | c.Unary(op="++"):
-            return 1
-        case c.Assign(op="+=", value=c.Literal(text=text)) if text.isdigit():
-            return int(text)
-    raise _Unknown
 
 
 def _arguments(value: c.Expr, macro: str) -> list[c.Expr]:

@@ -73,7 +73,7 @@ def overflowing(region: Region, node: c.For, loop: Loop, env: Env) -> isl.Set:
     type_ = region.scope.symbols[key].shape.element
     affine, assumed = Affine(region), region.assumed
     assert node.condition is not None
-    first = conjuncts(node.condition)[0]
+    first = c.conjuncts(node.condition)[0]
     wrong = isl.Set.empty(EVERYTHING.get_space())
     # isl simplifies a set that is asked something in its place: the model keeps its own.
     around = replace(env, domain=copy_of(env.domain))
@@ -140,7 +140,7 @@ def iterations(
     low, high = limits(symbol.shape.element)
     value = variable(head.key)
     of_type = value.ge_set(number(low)).intersect(value.le_set(number(high)))
-    for part in conjuncts(condition):
+    for part in c.conjuncts(condition):
         op, bound = bound_of(part, head.key)
         if op == "!=" and bound is not None and abs(head.step) == 1:
             limit = affine.observed(bound, outer)
@@ -195,12 +195,6 @@ def ahead(region: Region, part: c.Expr, head: Induction, inside: Env, start: isl
     if not region.holds(wrong, outer if varies else Env()):
         return None
     return compared(sum_[0], op, end)
-
-
-def conjuncts(condition: c.Expr) -> list[c.Expr]:
-    if isinstance(condition, c.Binary) and condition.op == "&&":
-        return conjuncts(condition.left) + conjuncts(condition.right)
-    return [condition]
 
 
 def bound_of(part: c.Expr, key: str) -> tuple[str, c.Expr | None]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import reduce
 from math import prod
 
 import islpy as isl
@@ -205,7 +206,9 @@ class _Reductions:
         if not summed or self.is_little((*parallel, *summed[0].members), LITTLE):
             return None
         members = tuple(replace(m, role=Role.LOOP) for m in parallel)
-        made = [Filter(_union(nest), _nest(members, nest)) for nest in nests if nest]
+        made = [
+            Filter(reduce(isl.UnionSet.union, (s.filter for s in nest)), _nest(members, nest)) for nest in nests if nest
+        ]
         if not self.keep_private([step.filter.intersect(reaching) for step in made]):
             return None
         for band in summed:
@@ -412,13 +415,6 @@ def _reductions(mark: Node) -> tuple[tuple[str, str], ...]:
     assert isinstance(mark, Mark)
     assert isinstance(mark.child, Band)
     return mark.child.members[0].reductions
-
-
-def _union(steps: list[Filter]) -> isl.UnionSet:
-    found = steps[0].filter
-    for step in steps[1:]:
-        found = found.union(step.filter)
-    return found
 
 
 def _nest(members: tuple[Member, ...], steps: list[Filter]) -> Band:

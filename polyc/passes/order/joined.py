@@ -20,7 +20,7 @@ def join_parallel_loops(program: Program) -> Program:
     return replace(program, tree=Domain(program.tree.domain, rewrite(program.tree.child, _joined)))
 
 
-def apart(node: Node) -> Node:
+def distribute_parallel_loops(node: Node) -> Node:
     """A nest whose parallel loops each have one step, joined: the grid of a kernel has all of them then.
 
     tree:     band[c](y) - sequence(A - band[c](x), B)  ->  sequence(A - band[cc](y, x), B - band[c](y))

@@ -34,7 +34,7 @@ from polyc.nests.naming import name_members
 from polyc.nests.nest import has_loops, is_finished
 from polyc.nests.samples import sample_parameters
 from polyc.nests.strides import dimension_of, gain_of, iterations
-from polyc.passes.order.joined import apart
+from polyc.passes.order.joined import distribute_parallel_loops
 from polyc.passes.order.splitting import Splitter
 from polyc.poly import among, empty_map, maps, names, set_name, sets, value_on
 from polyc.records import dataclass, replace
@@ -113,7 +113,7 @@ def _straightened(
             program = replace(program, groups=(*program.groups, group))
             message = f"{what} {order.text}"
             program = program.remark("straightened", STAGE, message, statements)
-            return program, Mark("group", apart(order.node) if gpu else order.node, text=message)
+            return program, Mark("group", distribute_parallel_loops(order.node) if gpu else order.node, text=message)
     return program, None
 
 

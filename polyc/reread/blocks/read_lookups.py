@@ -75,7 +75,7 @@ def _compare(program: Program, loop: c.For, block: c.Stmt) -> None:
         choice = inner[0]
         if choice.otherwise is None or _bare(replace(loop, lookups=0)) != _bare(choice.otherwise):
             raise _Other("where rows are too long, another loop runs")
-        conditions = set(_conjuncts(choice.condition))
+        conditions = set(c.conjuncts(choice.condition))
         inner = _without_notes(choice.then)
     members = [m for n in walk(program.tree.child) if isinstance(n, Band) for m in n.members if m.lookups is not None]
     rows = {array: count for m in members if m.lookups is not None for array, count in m.lookups.rows}
@@ -85,12 +85,6 @@ def _compare(program: Program, loop: c.For, block: c.Stmt) -> None:
 def _without_notes(block: c.Stmt) -> list[c.Stmt]:
     items = block.body if isinstance(block, c.Block) else (block,)
     return [item for item in items if not isinstance(item, c.Note)]
-
-
-def _conjuncts(condition: c.Expr) -> list[c.Expr]:
-    if isinstance(condition, c.Binary) and condition.op == "&&":
-        return _conjuncts(condition.left) + _conjuncts(condition.right)
-    return [condition]
 
 
 @dataclass(frozen=True, slots=True)

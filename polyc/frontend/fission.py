@@ -141,7 +141,8 @@ class _Nest:
         mine = {node.ref for node in c.walk(update.target) if isinstance(node, c.ArrayRef)}
         left = tuple(raw for raw in draft.accesses if raw.ref in mine)
         certain = all(raw.exact and raw.kind in (READ, WRITE) for raw in left)
-        if element is None or alone or c.mentions_array(value, own) or not certain:
+        waits = any(c.mentions_array(value, key) for key in self.carried)  # what is added is known behind the rest
+        if element is None or alone or waits or not certain:
             return None
         name, cell = self.array(f"{own}_part", element, taken)
         others = (raw for raw in draft.accesses if raw.ref not in mine)

@@ -60,6 +60,15 @@ def test_a_loop_of_sums_takes_what_is_kept(read_text: Reader) -> None:
     assert texts(found, name) == [f"{name}[i] = s;", f"w[j] += {name}[i] * a[i][j];"]
 
 
+def test_what_waits_itself_is_not_kept(read_text: Reader) -> None:
+    """What is added has `r`, which reads what the sums give: it is known in their own loop only (20281201:39)."""
+    waits = "double r = 1; for (int j = 0; j < m; j++) if (k[i] > 3) r += w[j]; w[3 * i] -= s + r;"
+    found = modelled(read_text, region(f"{SUM} {waits}"))
+    (name,) = made(found)
+    assert texts(found, name)[0] == f"{name}[i] = s;"
+    assert [text for text in texts(found, "w") if "-=" in text] == [f"w[3 * i] -= {name}[i] + r;"]
+
+
 @pytest.mark.parametrize(
     "body",
     [

@@ -81,7 +81,10 @@ class Affine:
             case c.Binary(op="+" | "-" | "*" as op, left=left, right=right):
                 return self.arithmetic(expr, op, left, right, env)
             case c.Binary(op="/" | "%" | "<<" | ">>" | "&" as op, left=left, right=right):
-                return self.division(op, left, right, env) or self.invariant(expr, op, left, right, env)
+                forms = (expr, where_positive(expr, right))
+                known = any(self.region.has_parameter(form) for form in forms)  # found out once
+                found = None if known else self.division(op, left, right, env)
+                return found or self.invariant(expr, op, left, right, env)
             case c.Binary(op="|" | "^" as op, left=left, right=right):
                 return self.invariant(expr, op, left, right, env)
             case c.Unary(op="~", operand=c.Literal() as mask):
@@ -226,7 +229,7 @@ class Affine:
             if op == "%" or not self.region.holds(wrong, env):
                 return None
             if not self.region.has_parameter(expr):
-                expr = c.Ternary(c.Binary(">", right, c.Literal("0")), expr, c.Literal("0"))
+                expr = where_positive(expr, right)
         found = self.region.parameter(label(expr), type_, expr)
         return found, type_
 
@@ -545,8 +548,13 @@ def expr_arrow_first(expr: c.Member) -> bool:
 
 def positive_quotient(above: c.Expr, below: c.Expr) -> c.Expr:
     """`m > 0 ? n / m : 0`."""
+    return where_positive(c.Binary("/", above, below), below)
+
+
+def where_positive(divided: c.Expr, below: c.Expr) -> c.Expr:
+    """A quotient or remainder, or 0 where the divisor is not positive."""
     zero = c.Literal("0")
-    return c.Ternary(c.Binary(">", below, zero), c.Binary("/", above, below), zero)
+    return c.Ternary(c.Binary(">", below, zero), divided, zero)
 
 
 def is_constant(affine: isl.PwAff) -> bool:

@@ -225,8 +225,8 @@ class _Contractor:
 
     def come_apart(self, users: frozenset[str], around: _Around) -> bool:
         """Whether isl makes loops of their own for some users, one behind the other: where one of two never runs in a
-        later iteration than the other (isl_ast_codegen.c, generate_components)."""
-        if around.added is not None:
+        later iteration than the other, or both run in a single one (isl_ast_codegen.c, generate_components)."""
+        if around.added is not None or len(users) < 2:
             return False
         ran: list[isl.Set] = []
         for name in sorted(users):
@@ -235,7 +235,7 @@ class _Contractor:
             found = found.intersect_params(self.program.scop.known)
             if not any(found.is_equal(other) for other in ran):
                 ran.append(found)
-        return any(_follow(one, other) for k, one in enumerate(ran) for other in ran[:k])
+        return any(_follow(one, other) for k, one in enumerate(ran) for other in ran[: k or 1])
 
     def declared(self, buffer: Buffer, around: _Around) -> bool:
         """Whether the buffer has a box of constant size inside these loops; if so, it is that from now on.
@@ -280,15 +280,16 @@ class _Contractor:
 
 def _follow(one: isl.Set, other: isl.Set) -> bool:
     """Whether at some loop all of one set of iterations are at or before all of the other one, in the same iterations
-    of the loops around, and not all of them at the same."""
-    pairs = isl.Map.from_domain_and_range(one, other)
+    of the loops around, and not all of them at the same; or all of them are at the same everywhere."""
+    pairs, alternate = isl.Map.from_domain_and_range(one, other), False
     for k in range(one.dim(isl.dim_type.set)):
         orders = (pairs.order_lt, pairs.order_gt)
         before, after = (not order(isl.dim_type.in_, k, isl.dim_type.out, k).is_empty() for order in orders)
         if before != after:
             return True
+        alternate = alternate or before
         pairs = pairs.equate(isl.dim_type.in_, k, isl.dim_type.out, k)
-    return False
+    return not alternate
 
 
 def _declaring(key: str, node: Node) -> Node:

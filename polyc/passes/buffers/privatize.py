@@ -123,7 +123,8 @@ class _Placing:
         """How many of the band's first `count` members it takes to tell the array's users apart, or are not sequential.
 
         Below others a declaration gains nothing, and isl may print some of the users outside of the loop: where all run
-        in one of its iterations, or where some run behind the iterations of others, but for one that both share.
+        in one of its iterations, or, of a sequential one, where some run behind the iterations of others, but for one
+        that both share.
 
         above: the members of the bands above
         """
@@ -135,12 +136,15 @@ class _Placing:
     def _is_varying(self, members: tuple[Member, ...]) -> bool:
         """Whether the last one of some loops is not sequential, or has iterations that keep its users together: each
         runs before an iteration of another one, and behind one. isl prints these in one loop."""
-        if members[-1].parallel or members[-1].vector:
+        concurrent = members[-1].parallel or members[-1].vector
+        if concurrent and self.program.options.gpu:
             return True
         domain = self.program.tree.domain.intersect_params(self.program.scop.known)
         apart = [one.range() for one in maps(values(members, domain)) if in_name(one) in self.users]
         if not apart:
             return True  # none of its users runs at any size
+        if concurrent:
+            return any(_precedes(one, other) for one in apart for other in apart)
         together = [apart[0] if len(apart) == 1 else apart.pop()]  # one alone alternates with itself
         for one in together:
             found = [other for other in apart if _alternate(one, other)]
@@ -230,14 +234,19 @@ class _Placing:
         return True
 
 
-def _alternate(one: isl.Set, other: isl.Set) -> bool:
-    """Whether of two sets of iterations `{ [v0, v1] }` each has one before and one behind one of the other, in v1."""
+def _precedes(one: isl.Set, other: isl.Set) -> bool:
+    """Whether of two sets of iterations `{ [v0, v1] }` one has any before one of the other, in v1."""
     last = one.dim(isl.dim_type.set) - 1
     later = isl.Map.universe(isl.Space.map_from_set(one.get_space()))
     for d in range(last):
         later = later.equate(isl.dim_type.in_, d, isl.dim_type.out, d)
     later = later.order_lt(isl.dim_type.in_, last, isl.dim_type.out, last)
-    return all(not later.intersect_domain(a).intersect_range(b).is_empty() for a, b in ((one, other), (other, one)))
+    return not later.intersect_domain(one).intersect_range(other).is_empty()
+
+
+def _alternate(one: isl.Set, other: isl.Set) -> bool:
+    """Whether each of two sets of iterations has one before and one behind one of the other."""
+    return _precedes(one, other) and _precedes(other, one)
 
 
 def _is_concurrent(node: Node, names: Set[str]) -> bool:

@@ -353,8 +353,7 @@ def look(program: Program, region: Region, rendered: Rendered) -> Look:
         faults, reason = [], str(why)
     if faults:
         return Look(tuple(faults))
-    alone = bool(reason) or region.scop.whole is not None  # that the loops could be parted, only the run has seen
-    return replace(run_beside(program, region, rendered, alone), reason=reason)
+    return replace(run_beside(program, region, rendered, bool(reason)), reason=reason)
 
 
 def run_beside(program: Program, region: Region, rendered: Rendered, alone: bool) -> Look:

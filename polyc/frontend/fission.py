@@ -141,8 +141,7 @@ class _Nest:
         mine = {node.ref for node in c.walk(update.target) if isinstance(node, c.ArrayRef)}
         left = tuple(raw for raw in draft.accesses if raw.ref in mine)
         certain = all(raw.exact and raw.kind in (READ, WRITE) for raw in left)
-        waits = any(c.mentions_array(value, key) for key in self.carried)  # what is added is known behind the rest
-        if element is None or alone or waits or not certain:
+        if element is None or alone or self.waits(value) or not certain:
             return None
         name, cell = self.array(f"{own}_part", element, taken)
         others = (raw for raw in draft.accesses if raw.ref not in mine)
@@ -151,6 +150,10 @@ class _Nest:
         body = c.ExprStmt(replace(update, value=cell), draft.span)
         taking = replace(draft, accesses=(*left, self.raw(draft.env, name, READ)), body=body, opaque=False)
         return [kept], taking, [name]
+
+    def waits(self, value: c.Expr) -> bool:
+        """Whether what is added is known behind the rest only."""
+        return any(c.mentions_array(value, key) for key in self.carried)
 
     @property
     def dims(self) -> tuple[str, ...]:

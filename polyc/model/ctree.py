@@ -201,6 +201,15 @@ class Decl:
     """Bytes that its address is a multiple of; 0: whatever its type asks for."""
     heap: bool = False
     """An array too large for a stack, in a block of its own: printed with its allocation, and freed where that ends."""
+    may_be_empty: bool = False
+    """Whether its rows, whose type C asks for in any case, may have no length where there is no block."""
+
+    @property
+    def row(self) -> tuple[Expr, ...]:
+        """The extents of a row in the type of a pointer to it: C gives none a meaning that is not positive."""
+        if not self.may_be_empty:
+            return self.extents[1:]
+        return tuple(e if isinstance(e, Literal) else Call("polyc_max", (e, Literal("1"))) for e in self.extents[1:])
 
 
 @dataclass(frozen=True, slots=True)

@@ -168,7 +168,7 @@ def _allocation(node: c.Decl, under: c.Expr | None) -> Form:
     size: Form = ("sizeof", _array_form(node.type, node.extents))
     block: Form = ("call", ("name", "__builtin_malloc"), (size,))
     value = block if under is None else ("choose", expression_form(under), block, ("number", "0"))
-    return ("decl", ("pointer", _array_form(node.type, node.extents[1:])), node.name, value)
+    return ("decl", ("pointer", _array_form(node.type, node.row)), node.name, value)
 
 
 # --- from the text

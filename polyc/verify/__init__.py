@@ -25,6 +25,8 @@ from polyc.verify.region.hoisted import hoist_faults
 from polyc.verify.region.inlining import KIND as INLINING
 from polyc.verify.region.inlining import inlining_faults
 from polyc.verify.region.members import member_faults
+from polyc.verify.region.parted import KIND as PARTING
+from polyc.verify.region.parted import parting_faults
 from polyc.verify.region.relocated import KIND as RELOCATION
 from polyc.verify.region.relocated import relocation_faults
 from polyc.verify.region.table_rows import lookup_faults
@@ -40,7 +42,7 @@ def check(program: Program, original: Scop | None = None) -> list[Fault]:
     faults = _region_faults(program, original)
     expanded = expand(program)
     faults += form_faults(program, expanded)
-    if any(fault.kind in ("form", "region", INLINING, RELOCATION) for fault in faults):
+    if any(fault.kind in ("form", "region", PARTING, INLINING, RELOCATION) for fault in faults):
         return faults  # the rest takes for granted what does not hold
     faults += dataflow_faults(program, expanded) + race_faults(program, expanded)
     faults += mapping_faults(program, expanded) + padding_faults(whole, expanded)
@@ -50,8 +52,11 @@ def check(program: Program, original: Scop | None = None) -> list[Fault]:
 
 
 def _region_faults(program: Program, original: Scop | None) -> list[Fault]:
-    """What was made of the region itself: members are arrays first, then producers go, and then temporaries."""
+    """What was made of the region itself: loops are parted first, members are arrays then, producers go, and then
+    temporaries."""
     step, whole = program.relocated, program
+    if original is not None and original.whole is not None and (faults := parting_faults(original.whole, original)):
+        return faults
     if original is not None and program.parted is not None:
         if faults := member_faults(original, program.parted):
             return faults

@@ -42,6 +42,7 @@ OPTIONS = {
     "quotients": Options(tile_sizes=(2, 5), threads="always", max_recompute=100.0),
     "heights": Options(threads="always", max_recompute=1e6),
     "skewed": Options(tile_sizes=(4, 3, 16), threads="always"),
+    "skewed_once": Options(threads="always", max_recompute=10.0),
     "separate": Options(fuse="max", threads="always", max_recompute=50.0),
 }
 ASSUMED = {"assumed": ("n >= -1",)}

@@ -50,6 +50,8 @@ def test_a_long_conjunction_has_a_line_for_each_part() -> None:
     assert " ".join(broken(whole, 10).split()) == expression(whole)
     declared = allocation(c.Decl("double", "t", (N, c.Binary("+", N, A)), heap=True), whole)
     assert declared == f"double (*t)[n + a] = {inner} ? __builtin_malloc(sizeof(double[n][n + a])) : 0;"
+    empty = c.Decl("int", "t", (N, c.Binary("-", N, A), c.Literal("4")), heap=True, may_be_empty=True)
+    assert allocation(empty, None) == "int (*t)[polyc_max(n - a, 1)][4] = __builtin_malloc(sizeof(int[n][n - a][4]));"
 
 
 def test_clauses_of_pragmas_are_expressions() -> None:

@@ -251,7 +251,18 @@ class LoopPrinter:
             extents,
             aligned=LINE_BYTES if ordered else 0,
             heap=buffer.storage == "heap",
+            may_be_empty=buffer.storage == "heap" and self.may_be_empty(buffer.extents),
         )
+
+    def may_be_empty(self, extents: Iterable[isl.PwAff]) -> bool:
+        """Whether an array has no elements at some positive sizes."""
+        for extent in extents:
+            empty = self.program.scop.context.params().subtract(extent.pos_set().params())
+            for k in range(empty.dim(isl.dim_type.param)):
+                empty = empty.lower_bound_val(isl.dim_type.param, k, isl.Val.one(empty.get_ctx()))
+            if not empty.is_empty():
+                return True
+        return False
 
     def element(self, buffer: Buffer) -> str:
         return self.program.scop.arrays[buffer.array].element.text
@@ -274,7 +285,10 @@ class LoopPrinter:
             if array.storage is Storage.REGION and array.printed_name in used:
                 extents = tuple(e for e in array.extents_c if e is not None)
                 bounded = all(isinstance(extent, c.Literal) for extent in extents)
-                found.append(c.Decl(array.element.text, array.printed_name, extents, heap=not bounded))
+                empty = not bounded and self.may_be_empty(e for e in array.extents if e is not None)
+                found.append(
+                    c.Decl(array.element.text, array.printed_name, extents, heap=not bounded, may_be_empty=empty)
+                )
         return [*found, *_mentioned(tuple(found), inside)]
 
     # --- loops and branches --------------------------------------------------------------------------------------

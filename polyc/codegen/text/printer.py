@@ -204,7 +204,7 @@ def declaration(node: c.Decl) -> str:
 def allocation(node: c.Decl, condition: c.Expr | None) -> str:
     """A pointer to what would be too large for the stack, used like the array; null where there is no memory, and where
     a condition does not hold."""
-    rows = brackets(node.extents[1:])
+    rows = brackets(node.row)
     pointer = f"(*{node.name}){rows}" if rows else f"*{node.name}"
     size = c.SizeOf(f"{node.type}{brackets(node.extents)}")
     found: c.Expr = c.Call("__builtin_malloc", (size,))

@@ -542,7 +542,7 @@ def type_of(expr: c.Expr, scope: Scope) -> CType | None:
     """The type of an arithmetic expression; None where it is not known."""
     match expr:
         case c.Literal(text=text):
-            return _literal_type(text)
+            return type_of_literal(text)
         case c.Name(name=name) if name not in scope.symbols:
             return INT if name in scope.types.constants else None
         case c.Name() | c.Subscript() | c.Member() | c.Unary(op="*"):
@@ -601,7 +601,7 @@ def _arithmetic(one: CType | None, other: CType | None) -> CType | None:
     return one if one.size_bytes >= other.size_bytes else other
 
 
-def _literal_type(text: str) -> CType | None:
+def type_of_literal(text: str) -> CType | None:
     if text.startswith(("'", '"')):
         return INT if text.startswith("'") else None
     if literal_value(text) is None:

@@ -28,7 +28,7 @@ from polyc.model.tree import (
     child_nodes,
     walk,
 )
-from polyc.nests.nest import has_loops, has_parallel
+from polyc.nests.nest import has_loops, has_parallel, values
 from polyc.nests.samples import sample_parameters
 from polyc.nests.strides import (
     UNROLLED,
@@ -174,6 +174,8 @@ class _Shares:
         always = self.program.options.threads == "always"
         if above and not always and not self.is_worth_it(member, above, added):
             return replace(member, parallel=False)
+        if above and added is None and self.runs_once(member, above):
+            return replace(member, parallel=False)
         worth = (
             None
             if always
@@ -191,6 +193,12 @@ class _Shares:
         if not is_uneven(self.program, self.at, above, member, added):
             return member
         return replace(member, uneven=True)
+
+    def runs_once(self, member: Member, above: tuple[Member, ...]) -> bool:
+        """Whether the loop has one iteration in each of those around it: skewed loops may be like that."""
+        ran = isl.Set.from_union_set(values((*above, member), self.program.tree.domain).range())
+        inner = isl.Map.from_domain(ran).move_dims(isl.dim_type.out, 0, isl.dim_type.in_, len(above), 1)
+        return bool(inner.is_single_valued())
 
     def added(self, member: Member, below: Node) -> list[isl.Set]:
         """The instances that its tiles compute of statements that the loop does not run by itself."""

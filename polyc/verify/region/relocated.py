@@ -27,22 +27,18 @@ from collections.abc import Iterator
 
 import islpy as isl
 
-from polyc.analysis.dependences import accesses_of, last_writers
-from polyc.analysis.order import order_map, runs
-from polyc.flow import compute_flow
+from polyc.analysis.dependences import accesses_of
 from polyc.model import ctree as c
 from polyc.model.fault import Fault
 from polyc.model.program import Program, Relocation
-from polyc.model.scop import Access, AccessKind, Array, Scop, Statement, Storage
+from polyc.model.scop import Access, AccessKind, Scop, Statement, Storage
 from polyc.model.tree import Sequence
-from polyc.poly import empty_map, empty_set, out_name
+from polyc.poly import out_name
 from polyc.records import dataclass, fields, replace
-from polyc.verify.flow.dataflow import below
+from polyc.verify.region.handed import Values, cells_of, domains_of
 from polyc.verify.region.wellformed import scop_faults
 
 KIND = "relocation"
-MOST_COPIES = 3
-"""Copies from one cell to the next that are looked through: out of a cell, and back into it."""
 
 
 def relocation_faults(program: Program, step: Relocation) -> list[Fault]:
@@ -87,9 +83,9 @@ def _form_faults(step: Relocation) -> Iterator[Fault]:
 def _order_faults(step: Relocation) -> Iterator[Fault]:
     """(4)."""
     before, after = step.before, step.after
-    gone = _domains(before, step.dropped)
+    gone = domains_of(before, step.dropped)
     kept = before.domain.subtract(gone)
-    every = kept.union(_domains(after, step.added))
+    every = kept.union(domains_of(after, step.added))
     child = after.tree.child
     if step.added:
         first = child.children[0] if isinstance(child, Sequence) else None
@@ -121,13 +117,6 @@ def _order_faults(step: Relocation) -> Iterator[Fault]:
             yield Fault(KIND, f"{name} writes what is constant", own.text)
         elif not _stays_in(own, after, before):
             yield Fault(KIND, f"{name} touches cells that nobody touched", own.text)
-
-
-def _domains(scop: Scop, statements: tuple[str, ...]) -> isl.UnionSet:
-    found = empty_set(scop.domain)
-    for name in statements:
-        found = found.union(isl.UnionSet.from_set(scop.statements[name].domain))
-    return found
 
 
 def _stays_in(copy: Statement, after: Scop, before: Scop) -> bool:
@@ -180,7 +169,7 @@ def _place_faults(step: Relocation) -> Iterator[Fault]:
         missing = statement.domain.intersect_params(scop.known).subtract(relation.domain())
         if not missing.is_empty():
             yield Fault(KIND, f"{move.statement} has no cell for {move.array}", str(missing.sample_point()))
-        inside = touched if place in scop.arrays else isl.UnionSet.from_set(_cells(other, relation.range()))
+        inside = touched if place in scop.arrays else isl.UnionSet.from_set(cells_of(other, relation.range()))
         if not isl.UnionMap.from_map(relation).subtract_range(inside).is_empty():
             yield Fault(KIND, f"{move.statement} touches cells of {place} that nobody touched", "")
     for name in sorted(_involved(step)):
@@ -189,16 +178,6 @@ def _place_faults(step: Relocation) -> Iterator[Fault]:
             yield Fault(KIND, f"a statement that writes {name} writes something else as well", "")
         if any(a.kind is AccessKind.MAY_WRITE for s in writers for a in s.accesses):
             yield Fault(KIND, f"whether {name} is written depends on data", "")
-
-
-def _cells(array: Array, like: isl.Set) -> isl.Set:
-    """All elements of a new array."""
-    space = like.get_space()
-    found = isl.Set.universe(space)
-    for position, extent in enumerate(array.extents):
-        if extent is not None:
-            found = found.intersect(below(space, position, extent))
-    return found
 
 
 def _involved(step: Relocation) -> set[str]:
@@ -305,8 +284,8 @@ def _equal(one: isl.Map, other: isl.Map, known: isl.Set) -> bool:
 
 def _flow_faults(step: Relocation) -> Iterator[Fault]:
     known, arrays = step.before.known, _involved(step)
-    then = _Values.of(step.before, arrays).without(step.before, step.dropped)
-    now = _Values.of(step.after, arrays).without(step.after, step.added)
+    then = Values.of(step.before, arrays).without(step.before, step.dropped)
+    now = Values.of(step.after, arrays).without(step.after, step.added)
     if then is None or now is None:
         yield Fault(KIND, "what is no more, or new, copies from cell to cell", "")
         return
@@ -318,80 +297,6 @@ def _flow_faults(step: Relocation) -> Iterator[Fault]:
         left = a.intersect_params(known).subtract(b).union(b.intersect_params(known).subtract(a))
         if not left.is_empty():
             yield Fault(KIND, f"with temporaries in other places, {what}", str(left.sample()))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Values:
-    """What some arrays of a region hand on."""
-
-    flow: isl.UnionMap
-    """`{ S[i] -> [T[j] -> ref[]] }`: from the writer to the reader, and through which of its accesses."""
-    first: isl.UnionMap
-    """`{ [T[j] -> ref[]] -> A[x] }`: reads of what was there before."""
-    final: isl.UnionMap
-    """`{ S[i] -> A[x] }`: the last writers of what is needed afterwards."""
-
-    @staticmethod
-    def of(scop: Scop, arrays: set[str]) -> _Values:
-        order = order_map(runs(scop.tree))
-        every = accesses_of(scop, frozenset(arrays))
-        reads, places = empty_map(every.reads), order
-        for statement in scop.statements.values():
-            for position, access in enumerate(statement.accesses):
-                if access.array in arrays and access.kind is AccessKind.READ:
-                    tagged = _tag(access, position).domain_map()
-                    reads = reads.union(isl.UnionMap.from_map(tagged.apply_range(access.relation)))
-                    places = places.union(isl.UnionMap.from_map(tagged).apply_range(order))
-        found = compute_flow(replace(every, reads=reads), places)
-        final = empty_map(every.reads)
-        for name in sorted(arrays & scop.live_out):
-            final = final.union(last_writers(accesses_of(scop, frozenset([name])), order))
-        return _Values(found.dependence, found.live_in, final)
-
-    def without(self, scop: Scop, names: tuple[str, ...]) -> _Values | None:
-        """The same, with some statements that copy looked through; None where that has no end."""
-        copies = _domains(scop, names)
-        readers = self.flow.range().union(self.first.domain())
-        of_copies = _labelled(readers, set(names))
-        into = _unlabelled(self.flow.intersect_range(of_copies).reverse()).reverse()
-        """`{ S[i] -> D[j] }`."""
-        loaded = _unlabelled(self.first.intersect_domain(of_copies))
-        """`{ D[j] -> A[x] }`: copies of what was there before."""
-        flow, first, final, settled = self.flow, self.first, self.final, empty_map(self.final)
-        for _ in range(MOST_COPIES):
-            through, last = flow.intersect_domain(copies), final.intersect_domain(copies)
-            first = first.union(through.reverse().apply_range(loaded))
-            flow = flow.subtract_domain(copies).union(into.apply_range(through))
-            # A cell that is left with the value that it had before has no last writer.
-            settled = settled.union(last.subtract(loaded).intersect_domain(loaded.domain()))
-            final = final.subtract_domain(copies).union(into.apply_range(last))
-        if not (flow.intersect_domain(copies).is_empty() and final.intersect_domain(copies).is_empty()):
-            return None
-        return _Values(flow.subtract_range(of_copies), first.subtract_domain(of_copies), final.union(settled))
-
-
-def _tag(access: Access, position: int) -> isl.Map:
-    """`{ S[i] -> ref[] }`, by the position of the access in its statement."""
-    domain = access.relation.domain()
-    label = isl.Id.read_from_str(domain.get_ctx(), f"polyc_access_{position}")
-    space = domain.get_space().params().add_named_tuple_id_ui(label, 0)
-    return isl.Map.from_domain_and_range(domain, isl.Set.universe(space))
-
-
-def _labelled(readers: isl.UnionSet, of: set[str]) -> isl.UnionSet:
-    """Those `[T[j] -> ref[]]` whose T is one of some statements."""
-    found = empty_set(readers)
-    pieces = readers.get_set_list()
-    for k in range(pieces.n_set()):
-        piece = pieces.get_at(k)
-        if piece.unwrap().get_tuple_name(isl.dim_type.in_) in of:
-            found = found.union(isl.UnionSet.from_set(piece))
-    return found
-
-
-def _unlabelled(relation: isl.UnionMap) -> isl.UnionMap:
-    """`{ [T[j] -> ref[]] -> x }` as `{ T[j] -> x }`."""
-    return relation.apply_domain(relation.domain().unwrap().domain_map())
 
 
 __all__ = ["KIND", "relocation_faults"]

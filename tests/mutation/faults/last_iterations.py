@@ -37,3 +37,10 @@ def no_kept(_original: Any) -> Any:
 
 add("fission", "what waits reads what is overwritten", "", patched(fission._Search, "stay_there", no_kept))
 add("fission", "statements wait that do more", "", patched(fission._Search, "may_wait", no_kept))
+
+
+def never(_original: Any) -> Any:
+    return lambda *_arguments: False
+
+
+add("fission", "what is added waits for nothing", "", patched(fission._Nest, "waits", never))

@@ -1,4 +1,5 @@
-/* What rows hand on: a sum of what stays, one of what a later row overwrites, and one that others read. */
+/* What rows hand on: a sum of what stays, one of what a later row overwrites, one that
+   others read, and one that needs what the sum before has. */
 void sums_apart(int n, double a[n][n], double b[n][n], double *restrict x, double w[n], double *restrict z)
 {
 #pragma scop
@@ -22,6 +23,16 @@ void sums_apart(int n, double a[n][n], double b[n][n], double *restrict x, doubl
         a[i][0] = *z;
         for (int j = 0; j < n; j++)
             b[i][j] = a[i][0] + a[i][j];
+    }
+    for (int i = 0; i < n; i++) {
+        double s = 0, r = 1;
+        for (int j = 0; j < n; j++)
+            s += a[i][j];
+        for (int j = 0; j < n; j++)
+            if (a[i][j] > 0.5)
+                r += w[j];
+        b[i][i] = s;
+        w[i] -= s + r;
     }
 #pragma endscop
 }

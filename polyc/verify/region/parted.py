@@ -1,0 +1,359 @@
+"""Does the region whose loops the frontend parted compute what it computes with each iteration in its place?
+
+Nothing is taken from the frontend: which statement stands for which one is found by their texts.
+
+math: let S be a statement of the whole region. Of the parted one, X stores in a new array N what it computes, and
+      nothing else does; the others are T. An array that is new and no N is another name of one that was there.
+      Shown is that
+        (1) the text of each T is that of an S, with the values that X store instead of what it reads of N, and other
+            names; T and these X access what S accesses, and the instances of all T of one S are those of S,
+        (2) T reads of N what X stored in the instance of the same loops, in the type in which C computes it, and a new
+            array holds nothing before,
+        (3) each access of a T, and of the X that it reads, sees the value of the same instance as that of S, or the
+            same cell from before the region, and each live-out cell has the same last writer,
+        (4) where data decide what is written, writes to one cell keep their order.
+      By induction over the flow equal instances have equal values; where data decide, all that may have written is the
+      same and in the same order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import reduce
+
+import islpy as isl
+
+from polyc.analysis.dependences import accesses_of
+from polyc.analysis.order import order_of
+from polyc.frontend.c.ctype import INT, basic, common, promote
+from polyc.frontend.c.functions import real_type
+from polyc.frontend.idioms.helpers import type_of_literal
+from polyc.model import ctree as c
+from polyc.model.fault import Fault
+from polyc.model.scop import Access, AccessKind, Array, CType, Scop, Statement, Storage
+from polyc.poly import empty_map, maps, out_name, sets
+from polyc.records import dataclass, field, replace
+from polyc.verify.region.handed import Values, access_of, cells_of
+
+KIND = "parting"
+
+
+def parting_faults(whole: Scop, parted: Scop) -> list[Fault]:
+    """What is wrong with a region whose loops were parted."""
+    step = _Parting(whole, parted)
+    for one in (step.form_faults, step.statement_faults, step.flow_faults, step.order_faults):
+        if faults := list(one()):
+            return faults
+    return []
+
+
+@dataclass(slots=True, eq=False)
+class _Parting:
+    whole: Scop
+    parted: Scop
+    stores: dict[str, Statement] = field(default_factory=dict)
+    """N -> X."""
+    names: dict[str, str] = field(default_factory=dict)
+    """Other names -> arrays that were there."""
+    stands_for: dict[str, Statement] = field(default_factory=dict)
+    """The name of T -> S."""
+
+    # --- (1), in names ---
+
+    def form_faults(self) -> Iterator[Fault]:
+        whole, parted = self.whole, self.parted
+        if whole.live_out != parted.live_out or not whole.arrays.keys() <= parted.arrays.keys():
+            yield Fault(KIND, "parting the loops changed what is needed after the region", "")
+        if not parted.known.is_subset(whole.known):
+            yield Fault(KIND, "parting the loops forgot what the region's guard has to ask", "")
+        for name in sorted(parted.arrays.keys() - whole.arrays.keys()):
+            array = parted.arrays[name]
+            if array.storage is not Storage.REGION or array.constant or any(e is None for e in array.extents):
+                yield Fault(KIND, f"the new array {name} does not belong to the region alone", "")
+            for touched in sets(accesses_of(parted, frozenset([name])).all.range().intersect_params(parted.known)):
+                if not touched.is_subset(cells_of(array, touched)):
+                    yield Fault(KIND, f"cells outside of the new array {name} are touched", str(touched))
+            writers = [s for s in parted.statements.values() if any(a.array == name and _writes(a) for a in s.accesses)]
+            value = _stored(writers[0], name) if len(writers) == 1 else None
+            if value is not None and not any(self.is_part(writers[0], s) for s in whole.statements.values()):
+                self.stores[name] = writers[0]
+                if not self.is_kept(value, parted.arrays[name].element, writers[0]):
+                    yield Fault(KIND, f"{name} may hold other values than {writers[0].name} computes", "")
+
+    def is_kept(self, value: c.Expr, element: CType, store: Statement) -> bool:
+        """Whether C computes an expression in the type of some elements, or reads it from such."""
+        if isinstance(value, c.ArrayRef) and len(value.subscripts) == self.parted.arrays[value.array].rank:
+            return self.parted.arrays[value.array].element == element
+        found = _type(value, self.parted.arrays, dict(zip(store.loops, store.loop_types, strict=True)))
+        return found is not None and _size(found) == _size(element)
+
+    def statement_faults(self) -> Iterator[Fault]:
+        made = {s.name for s in self.stores.values()}
+        found: dict[str, isl.Set] = {}
+        for own in self.parted.statements.values():
+            if own.name in made:
+                if sum(_writes(a) for a in own.accesses) != 1 or own.opaque:
+                    yield Fault(KIND, f"{own.name} stores a value, and does more", own.text)
+                continue
+            then = next((s for s in self.whole.statements.values() if self.is_part(own, s)), None)
+            if then is None:
+                yield Fault(KIND, f"no statement of the region computes what {own.name} computes", own.text)
+                return
+            self.stands_for[own.name] = then
+            ran = own.domain.set_tuple_name(then.name)
+            if then.name in found and not found[then.name].is_disjoint(ran):
+                yield Fault(KIND, f"parting the loops runs instances of {then.name} twice", own.text)
+            found[then.name] = found[then.name].union(ran) if then.name in found else ran
+        for then in self.whole.statements.values():
+            ran = found.get(then.name, then.domain.subtract(then.domain))
+            known = self.parted.known
+            if not ran.intersect_params(known).is_equal(then.domain.intersect_params(known)):
+                yield Fault(KIND, f"parting the loops lost or added instances of {then.name}", then.text)
+
+    def is_part(self, own: Statement, then: Statement) -> bool:
+        """Whether a T does what an S does, in names; if so, its other names are known from now on."""
+        if (own.span, own.loops, own.loop_types) != (then.span, then.loops, then.loop_types):
+            return False
+        if own.values or then.values:
+            return False
+        names = dict(self.names)
+
+        def stored(node: c.Node) -> c.Node | None:
+            if isinstance(node, c.ArrayRef) and node.array in self.stores:
+                store = self.stores[node.array]
+                same = node.subscripts == _cell(store).subscripts and own.loops[: len(store.loops)] == store.loops
+                return _assignment(store).value if same else c.Name("(another cell)")
+            return None
+
+        now = c.rewrite(own.body, stored)
+        for one, other in zip(_references(now), _references(then.body), strict=False):
+            if one.array not in self.whole.arrays and other.array in self.whole.arrays:
+                a, b = self.parted.arrays[one.array], self.whole.arrays[other.array]
+                if (a.element, a.rank) != (b.element, b.rank) or names.setdefault(
+                    one.array, other.array
+                ) != other.array:
+                    return False
+        if _plain(now, names) != _plain(then.body, {}):
+            return False
+        self.names = names
+        return True
+
+    # --- (1), in accesses ---
+
+    def events(self) -> Iterator[tuple[Statement, int, Statement, int]]:
+        """For each access of an S that reads: where it is in each T, or in the X that it reads. Raises KeyError where
+        something is accessed that S does not access, or not all of it."""
+        for own in self.parted.statements.values():
+            if own.name not in self.stands_for:
+                continue
+            then = self.stands_for[own.name]
+            here = [(own, k) for k in range(len(own.accesses))]
+            there: list[tuple[Statement, int]] = []
+            copied: dict[str, tuple[Statement, int]] = {}
+            for access in own.accesses:
+                store = self.stores.get(access.array)
+                if store is None:
+                    continue
+                reads = [(store, k) for k, a in enumerate(store.accesses) if not _writes(a)]
+                if isinstance(_assignment(store).value, c.ArrayRef) and len(reads) == 1:
+                    copied[access.ref] = reads[0]
+                else:
+                    there += [one for one in reads if one not in there]
+            left = [(s, k) for s, k in here if s.accesses[k].array not in self.stores] + there
+            for position, access in enumerate(then.accesses):
+                found = next((one for one in left if self.is_same(one, access, own, then)), None)
+                if found is not None:
+                    left.remove(found)
+                else:
+                    found = copied.get(access.ref)
+                    if found is None or not self.is_same(found, access, own, then, labelled=False):
+                        raise KeyError(own.name)
+                if not _writes(access):
+                    yield *found, then, position
+            if left:
+                raise KeyError(own.name)
+
+    def is_same(
+        self, one: tuple[Statement, int], access: Access, own: Statement, then: Statement, labelled: bool = True
+    ) -> bool:
+        """Whether an access of a T, or of an X for it, is that of S."""
+        statement, position = one
+        found = statement.accesses[position]
+        array = self.names.get(found.array, found.array)
+        if (array, found.kind) != (access.array, access.kind) or (labelled and found.ref != access.ref):
+            return False
+        mine = found.relation.set_tuple_name(isl.dim_type.out, array)
+        into = self.instances(statement, then).intersect_range(own.domain.set_tuple_name(then.name))
+        wanted = access.relation.intersect_domain(own.domain.set_tuple_name(then.name))
+        return _equal(into.reverse().apply_range(mine), wanted, self.parted.known)
+
+    def instances(self, statement: Statement, then: Statement) -> isl.Map:
+        """`{ T[i] -> S[i] }`, or `{ X[i] -> S[i, j] }`."""
+        relation = isl.Map.from_domain_and_range(statement.domain, then.domain)
+        for k in range(len(statement.loops)):
+            relation = relation.equate(isl.dim_type.in_, k, isl.dim_type.out, k)
+        return relation
+
+    # --- (2) and (3) ---
+
+    def flow_faults(self) -> Iterator[Fault]:
+        readers = empty_map(self.parted.domain)
+        try:
+            for statement, position, then, place in self.events():
+                one = access_of(statement.accesses[position], position).wrap()
+                other = access_of(then.accesses[place], place).wrap()
+                pairs = isl.Map.from_domain_and_range(one, other)
+                for k in range(len(statement.loops)):
+                    pairs = pairs.equate(isl.dim_type.in_, k, isl.dim_type.out, k)
+                readers = readers.union(isl.UnionMap.from_map(pairs))
+        except KeyError as where:
+            yield Fault(KIND, f"{where.args[0]} accesses something else than the statement that it stands for", "")
+            return
+        writers = empty_map(self.parted.domain)
+        for name, then in self.stands_for.items():
+            same = self.instances(self.parted.statements[name], then)
+            writers = writers.union(isl.UnionMap.from_map(same))
+        touched = {a.array for s in self.parted.statements.values() for a in s.accesses if _writes(a)}
+        before = Values.of(self.whole, touched & self.whole.arrays.keys())
+        now = Values.of(self.parted, touched)
+        yield from self.store_faults(now)
+        known = self.parted.known
+        for what, a, b in (
+            ("other values are read", now.flow.apply_domain(writers).apply_range(readers), before.flow),
+            ("other values from before are read", now.first.apply_domain(readers), before.first),
+            ("live-out cells have other last writers", now.final.apply_domain(writers), before.final),
+        ):
+            left = a.intersect_params(known).subtract(b).union(b.intersect_params(known).subtract(a))
+            if not left.is_empty():
+                yield Fault(KIND, f"with the loops parted, {what}", str(left.sample()))
+
+    def store_faults(self, values: Values) -> Iterator[Fault]:
+        """(2)."""
+        made = self.parted.arrays.keys() - self.whole.arrays.keys()
+        for piece in maps(values.first.intersect_params(self.parted.known)):
+            if out_name(piece) in made:
+                yield Fault(KIND, f"{out_name(piece)} is read where nothing was stored in it", str(piece.sample()))
+        writing = {store.name: store for store in self.stores.values()}
+        for piece in maps(values.flow.intersect_params(self.parted.known)):
+            store = writing.get(piece.get_tuple_name(isl.dim_type.in_))
+            if store is None:
+                continue
+            same = isl.Map.universe(piece.get_space())
+            for k in range(len(store.loops)):
+                same = same.equate(isl.dim_type.in_, k, isl.dim_type.out, k)
+            if not piece.is_subset(same):
+                yield Fault(KIND, f"what {store.name} stores is read in another iteration", str(piece.sample()))
+
+    # --- (4) ---
+
+    def order_faults(self) -> Iterator[Fault]:
+        order, now = order_of(self.whole.tree), order_of(self.parted.tree)
+        moved = empty_map(self.parted.domain)
+        for name, then in self.stands_for.items():
+            same = self.instances(self.parted.statements[name], then)
+            moved = moved.union(isl.UnionMap.from_map(same.reverse()))
+        later = moved.apply_range(now)
+        for name in sorted(self.whole.arrays):
+            accesses = accesses_of(self.whole, frozenset([name]))
+            if accesses.may_writes.is_empty():
+                continue
+            writes = accesses.all_writes.intersect_params(self.parted.known)
+            pairs = writes.apply_range(writes.reverse())
+            pairs = pairs.intersect(order.lex_lt_union_map(order))
+            wrong = pairs.subtract(later.lex_lt_union_map(later))
+            if not wrong.is_empty():
+                yield Fault(KIND, f"writes to {name} change places", str(wrong.sample()))
+
+
+def _writes(access: Access) -> bool:
+    return access.kind is not AccessKind.READ
+
+
+def _stored(statement: Statement, array: str) -> c.Expr | None:
+    """What a statement stores in the cell of its instance; None where it does anything else."""
+    match statement.body:
+        case c.ExprStmt(expr=c.Assign(op="=", target=c.ArrayRef(array=own, subscripts=subs), value=value)):
+            loops = tuple(c.Name(name) for name in statement.loops[len(statement.loops) - len(subs) :])
+            if own == array and subs == loops and not statement.values:
+                return value
+    return None
+
+
+def _cell(store: Statement) -> c.ArrayRef:
+    """What an X stores in."""
+    target = _assignment(store).target
+    assert isinstance(target, c.ArrayRef)
+    return target
+
+
+def _assignment(store: Statement) -> c.Assign:
+    """Of an X."""
+    assert isinstance(store.body, c.ExprStmt)
+    assert isinstance(store.body.expr, c.Assign)
+    return store.body.expr
+
+
+def _references(node: c.Node) -> list[c.ArrayRef]:
+    return [one for one in c.walk(node) if isinstance(one, c.ArrayRef)]
+
+
+def _type(expr: c.Expr, arrays: Mapping[str, Array], loops: Mapping[str, CType]) -> CType | None:
+    """The type in which C computes an expression; None where that is not known."""
+
+    def of(*parts: c.Expr) -> CType | None:
+        types = [_type(part, arrays, loops) for part in parts]
+        known = [type_ for type_ in types if type_ is not None]
+        if len(known) < len(types):
+            return None
+        floats = [type_ for type_ in known if type_.kind == "float"]
+        return max(floats, key=lambda t: t.size_bytes) if floats else reduce(common, map(promote, known))
+
+    match expr:
+        case c.Literal(text=text):
+            return type_of_literal(text)
+        case c.Name(name=name) if name in loops:
+            return promote(loops[name])
+        case c.ArrayRef(array=name, subscripts=subscripts) if len(subscripts) == arrays[name].rank:
+            element = arrays[name].element
+            return element if element.kind in ("int", "float") else None
+        case c.Cast(type=text):
+            return basic(text, text) if text in _PLAIN else None
+        case c.Unary(op="-" | "+" | "~", operand=operand):
+            return of(operand)
+        case c.Unary(op="!") | c.Binary(op="<" | "<=" | ">" | ">=" | "==" | "!=" | "&&" | "||"):
+            return INT
+        case c.Binary(op="<<" | ">>", left=left):
+            return of(left)
+        case c.Binary(left=left, right=right) | c.Ternary(then=left, otherwise=right):
+            return of(left, right)
+        case c.Call(function=name) if (real := real_type(name)) is not None:
+            return basic(real, real)
+        case c.Call(function="abs"):
+            return INT
+    return None
+
+
+def _size(type_: CType) -> tuple[str, int, bool]:
+    return type_.kind, type_.size_bytes, type_.signed
+
+
+_PLAIN = frozenset({"float", "double", "int", "unsigned int", "long", "unsigned long"})
+
+
+def _plain(node: c.Stmt, names: dict[str, str]) -> c.Stmt:
+    """A text without places and labels, and with the names from before."""
+
+    def change(one: c.Node) -> c.Node | None:
+        if isinstance(one, c.ArrayRef):
+            inside = tuple(c.rewrite(s, change) for s in one.subscripts)
+            return replace(one, ref="", array=names.get(one.array, one.array), subscripts=inside)
+        return None
+
+    return c.rewrite(c.placed(node, None), change)
+
+
+def _equal(one: isl.Map, other: isl.Map, known: isl.Set) -> bool:
+    return bool(one.intersect_params(known).is_equal(other.intersect_params(known)))
+
+
+__all__ = ["KIND", "parting_faults"]

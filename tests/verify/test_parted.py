@@ -1,0 +1,112 @@
+"""What the check of parted loops says of right ones, and of ones that something was done to."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import islpy as isl
+import pytest
+
+from polyc.frontend import read
+from polyc.model import ctree as c
+from polyc.model.program import InputOptions
+from polyc.model.scop import Scop, Statement
+from polyc.model.tree import Filter, Sequence
+from polyc.verify.region.parted import parting_faults
+
+PROGRAMS = Path(__file__).parents[1] / "mutation" / "programs"
+SUMS = """
+void f(int n, double a[n][n], float b[n], double *restrict t)
+{
+#pragma scop
+    for (int i = 0; i < n; i++) {
+        double s = 0;
+        for (int j = 0; j < n; j++)
+            s += a[i][j];
+        b[i] = s;
+        *t += s * b[i];
+    }
+#pragma endscop
+}
+"""
+
+
+def parted(text: str) -> tuple[Scop, Scop]:
+    (region,) = read("t.c", InputOptions(), text=text).regions
+    assert region.scop.whole is not None
+    return region.scop.whole, region.scop
+
+
+def changed(scop: Scop, name: str, **changes: object) -> Scop:
+    return replace(scop, statements=scop.statements | {name: replace(scop.statements[name], **changes)})
+
+
+def store_of(scop: Scop, whole: Scop) -> Statement:
+    (made,) = scop.arrays.keys() - whole.arrays.keys()
+    return next(
+        s for s in scop.statements.values() if any(a.array == made and a.kind.value == "write" for a in s.accesses)
+    )
+
+
+@pytest.mark.parametrize("name", ["sums_apart", "webs", "work_rows", "expanded", "streams"])
+def test_what_the_frontend_parts(name: str) -> None:
+    (region,) = read(str(PROGRAMS / f"{name}.c"), InputOptions()).regions
+    assert region.scop.whole is not None
+    assert parting_faults(region.scop.whole, region.scop) == []
+
+
+def test_an_order_that_loses_values() -> None:
+    whole, scop = parted(SUMS)
+    assert parting_faults(whole, scop) == []
+    assert isinstance(scop.tree.child, Sequence)
+    turned = replace(scop.tree, child=Sequence(tuple(reversed(scop.tree.child.children))))
+    (fault, *_) = parting_faults(whole, replace(scop, tree=turned))
+    assert fault.kind == "parting"
+    assert "is read where nothing was stored in it" in fault.message
+
+
+def test_another_value_that_is_stored() -> None:
+    whole, scop = parted(SUMS)
+    store = store_of(scop, whole)
+
+    def other(node: c.Node) -> c.Node | None:
+        return replace(node, op="+") if isinstance(node, c.Binary) and node.op == "*" else None
+
+    (fault, *_) = parting_faults(whole, changed(scop, store.name, body=c.rewrite(store.body, other)))
+    assert "no statement of the region computes" in fault.message
+
+
+def test_a_type_that_rounds() -> None:
+    whole, scop = parted(SUMS)
+    (made,) = scop.arrays.keys() - whole.arrays.keys()
+    narrow = replace(scop.arrays[made], element=scop.arrays["b"].element)
+    (fault, *_) = parting_faults(whole, replace(scop, arrays=scop.arrays | {made: narrow}))
+    assert "may hold other values" in fault.message
+
+
+def test_an_array_that_is_too_short() -> None:
+    whole, scop = parted(SUMS)
+    (made,) = scop.arrays.keys() - whole.arrays.keys()
+    short = replace(scop.arrays[made], extents=(isl.PwAff("[n] -> { [(n - 1)] }"),))
+    (fault, *_) = parting_faults(whole, replace(scop, arrays=scop.arrays | {made: short}))
+    assert "cells outside of the new array" in fault.message
+
+
+def test_an_instance_that_is_lost() -> None:
+    whole, scop = parted(SUMS)
+    last = list(scop.statements.values())[-1]
+    fewer = last.domain.intersect(isl.Set(f"[n] -> {{ {last.name}[i] : i < n - 1 }}"))
+    (fault, *_) = parting_faults(whole, changed(scop, last.name, domain=fewer))
+    assert "lost or added instances" in fault.message
+
+
+def test_what_the_value_needs_is_written_before_it() -> None:
+    """The value has `r`, which reads what the sums write (20281201:39)."""
+    text = SUMS.replace(
+        "*t += s * b[i];", "double r = 1; for (int j = 0; j < n; j++) if (b[j] > 0.5f) r += t[j]; t[2 * i] += s + r;"
+    )
+    whole, scop = parted(text)
+    assert parting_faults(whole, scop) == []
+    assert isinstance(scop.tree.child, Sequence)
+    assert all(isinstance(step, Filter) for step in scop.tree.child.children)

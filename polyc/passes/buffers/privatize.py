@@ -90,12 +90,9 @@ class _Placing:
                 within = concurrent or node.kind == "kernel"
                 return replace(node, child=self.at(node.child, above, depth, within))
             case Sequence(children=steps):
-                connected = self._connected(steps)
-                own = (
-                    self._step(s, above, depth, concurrent) if not connected or _parallel_loops(s.child) else s
-                    for s in steps
-                )
-                return self._declare(Sequence(tuple(own)), depth, concurrent) if connected else Sequence(tuple(own))
+                if self._connected(steps):
+                    return self._declare(self._parallel_steps(node, above, depth, concurrent), depth, concurrent)
+                return Sequence(tuple(self._step(s, above, depth, concurrent) for s in steps))
             case Band():
                 return self._in_band(node, above, depth, concurrent)
 
@@ -158,10 +155,20 @@ class _Placing:
         return buffer is not None and buffer.array == self.array.name
 
     def _step(self, step: Filter, above: tuple[Member, ...], depth: int, concurrent: bool) -> Filter:
-        """A step with a declaration of its own, unless it hands values to others, or reads theirs."""
-        if not self._reaches(step) or not self._alone(instances_below(step)):
+        """A step with a declaration of its own, or in its steps, unless it hands values to others, or reads theirs."""
+        if not self._reaches(step):
             return step
-        return replace(step, child=self.at(step.child, above, depth, concurrent))
+        if self._alone(instances_below(step)):
+            return replace(step, child=self.at(step.child, above, depth, concurrent))
+        if isinstance(step.child, Sequence):
+            return replace(step, child=self._parallel_steps(step.child, above, depth, concurrent))
+        return step
+
+    def _parallel_steps(self, sequence: Sequence, above: tuple[Member, ...], depth: int, concurrent: bool) -> Sequence:
+        """A sequence whose steps hand values to each other, with declarations in those that have parallel loops."""
+        steps = sequence.children
+        own = (self._step(s, above, depth, concurrent) if _parallel_loops(s.child) else s for s in steps)
+        return Sequence(tuple(own))
 
     def _reaches(self, step: Filter) -> bool:
         """Whether a statement below uses the array."""

@@ -35,6 +35,7 @@ from polyc.nests.nest import has_loops, is_finished
 from polyc.nests.samples import sample_parameters
 from polyc.nests.strides import dimension_of, gain_of, iterations
 from polyc.passes.order.joined import distribute_parallel_loops
+from polyc.passes.order.live_ranges import kept_by_others
 from polyc.passes.order.splitting import Splitter
 from polyc.poly import among, empty_map, maps, names, set_name, sets, value_on
 from polyc.records import dataclass, replace
@@ -164,7 +165,8 @@ def _orders(
     if written is None:
         return
     d = program.dependences
-    strict = among(d.flow.union(d.false if all_pairs else d.lasting_false), instances)
+    ends = kept_by_others(Domain(instances, whole), program)
+    strict = among(d.flow.union(d.false if all_pairs else d.lasting_false).union(ends), instances)
     strict = within_iteration(strict, outer)
     splitter = Splitter()
     node = splitter.marked(written, instances, strict)

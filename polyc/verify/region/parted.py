@@ -68,7 +68,7 @@ class _Parting:
             yield Fault(KIND, "parting the loops forgot what the region's guard has to ask", "")
         for name in sorted(parted.arrays.keys() - whole.arrays.keys()):
             array = parted.arrays[name]
-            if array.storage is not Storage.REGION or array.constant or any(e is None for e in array.extents):
+            if array.storage is not Storage.REGION or array.constant:
                 yield Fault(KIND, f"the new array {name} does not belong to the region alone", "")
             for touched in sets(accesses_of(parted, frozenset([name])).all.range().intersect_params(parted.known)):
                 if not touched.is_subset(cells_of(array, touched)):
@@ -77,6 +77,8 @@ class _Parting:
             value = _stored(writers[0], name) if len(writers) == 1 else None
             if value is not None and not any(self.is_part(writers[0], s) for s in whole.statements.values()):
                 self.stores[name] = writers[0]
+                if any(extent is None for extent in array.extents):
+                    yield Fault(KIND, f"the new array {name} has no length", "")
                 if not self.is_kept(value, parted.arrays[name].element, writers[0]):
                     yield Fault(KIND, f"{name} may hold other values than {writers[0].name} computes", "")
 

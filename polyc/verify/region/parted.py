@@ -216,8 +216,10 @@ class _Parting:
             same = self.instances(self.parted.statements[name], then)
             writers = writers.union(isl.UnionMap.from_map(same))
         touched = {a.array for s in self.parted.statements.values() for a in s.accesses if _writes(a)}
-        before = Values.of(self.whole, touched & self.whole.arrays.keys())
-        now = Values.of(self.parted, touched)
+        renamed = {*self.names, *self.names.values(), *self.stores}
+        asked = renamed & touched | {name for name in touched - renamed if self.is_turned(name)}
+        before = Values.of(self.whole, asked & self.whole.arrays.keys())
+        now = Values.of(self.parted, asked)
         yield from self.store_faults(now)
         known = self.parted.known
         for what, a, b in (
@@ -228,6 +230,34 @@ class _Parting:
             left = a.intersect_params(known).subtract(b).union(b.intersect_params(known).subtract(a))
             if not left.is_empty():
                 yield Fault(KIND, f"with the loops parted, {what}", str(left.sample()))
+
+    def is_turned(self, array: str) -> bool:
+        """Whether two accesses to a cell, of which one writes, change places: if none do, each sees what it saw."""
+        accesses = accesses_of(self.parted, frozenset([array]))
+        accesses = replace(accesses, reads=accesses.reads.intersect_params(self.parted.known))
+        pairs = accesses.all_writes.apply_range(accesses.all.reverse())
+        now = order_of(self.parted.tree).intersect_domain(accesses.all.domain())
+        pairs = pairs.union(pairs.reverse()).intersect(now.lex_lt_union_map(now))
+        then = self.places.intersect_domain(accesses.all.domain())
+        return not pairs.intersect(then.lex_ge_union_map(then)).is_empty()
+
+    @property
+    def places(self) -> isl.UnionMap:
+        """`{ T[i] -> θ(S[i]) }`, and that of X for each T that reads it: the order in the whole region."""
+        found = empty_map(self.parted.domain)
+        for statement in self.parted.statements.values():
+            own = self.stands_for.get(statement.name)
+            readers = [self.stands_for[s.name] for s in self.readers_of(statement)] if own is None else [own]
+            for one in readers:
+                found = found.union(isl.UnionMap.from_map(self.instances(statement, one)))
+        return found.apply_range(order_of(self.whole.tree))
+
+    def readers_of(self, store: Statement) -> list[Statement]:
+        """The T that read what an X stores."""
+        (array,) = (name for name, one in self.stores.items() if one is store)
+        return [
+            s for s in self.parted.statements.values() if any(a.array == array for a in s.accesses) and s is not store
+        ]
 
     def store_faults(self, values: Values) -> Iterator[Fault]:
         """(2)."""

@@ -266,10 +266,11 @@ def render_as_written(region: Region) -> str:
 def _names_used(body: tuple[c.Stmt, ...], read: bool) -> set[str]:
     """The user's names that the printed statements mention, without the variables that they declare themselves.
 
-    `read`: otherwise than as what `=` assigns.
+    `read`: otherwise than as what `=` assigns, or as a variable that is changed: for clang that is not used either.
     """
     nodes = [n for item in body for n in c.walk(item)]
-    assigned = {id(_base(n.target)) for n in nodes if read and isinstance(n, c.Assign) and n.op == "="}
+    changes = [n for n in nodes if read and isinstance(n, c.Assign)]
+    assigned = {id(_base(n.target)) for n in changes if n.op == "=" or not _has_subscripts(n.target)}
     used: set[str] = set()
     declared: set[str] = set()
     for node in nodes:
@@ -286,6 +287,10 @@ def _names_used(body: tuple[c.Stmt, ...], read: bool) -> set[str]:
             case _:
                 pass
     return used - declared
+
+
+def _has_subscripts(target: c.Expr) -> bool:
+    return isinstance(base := _base(target), c.ArrayRef) and bool(base.subscripts)
 
 
 def _base(target: c.Expr) -> c.Expr:

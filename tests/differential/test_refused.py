@@ -43,6 +43,7 @@ OPTIONS = {
     "heights": Options(threads="always", max_recompute=1e6),
     "skewed": Options(tile_sizes=(4, 3, 16), threads="always"),
     "skewed_once": Options(threads="always", max_recompute=10.0),
+    "kept_back": Options(threads="always", max_recompute=50.0, strips=3),
     "separate": Options(fuse="max", threads="always", max_recompute=50.0),
 }
 ASSUMED = {"assumed": ("n >= -1",)}

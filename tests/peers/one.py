@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from polyc.codegen import render_file
+from polyc.codegen.render import on_lines
 from polyc.errors import Diagnostic, UserError
 from polyc.frontend import read
 from polyc.model.program import Compiled, InputOptions
@@ -106,7 +107,7 @@ def keeps_the_rest(source: Source, compiled: list[Compiled], text: str) -> bool:
     """Whether every byte outside of the regions is the user's."""
     expected, before = "", 0
     for region, result in zip(source.regions, compiled, strict=True):
-        expected += source.text[before : region.start] + result.text
+        expected += source.text[before : region.start] + on_lines(source.text, region, result.in_file)
         before = region.end
     return text == expected + source.text[before:]
 

@@ -584,12 +584,14 @@ class Fuser:
     def _reserved(self, cluster: Cluster, nest: Nest, extension: isl.UnionMap, shared: isl.UnionSet) -> isl.UnionSet:
         """(20), unless nobody who runs needs a value of it.
 
-        All readers stand later and are decided, or in earlier iterations of the outer loops and run as they are.
+        All readers stand later and are decided, or in earlier iterations of the outer loops and run as they are; or are
+        instances of the nest itself that tiles run.
         """
-        rest = nest.instances.subtract(extension.range())
+        ran = extension.range()
+        rest = nest.instances.subtract(ran)
         if not rest.is_empty():
             flow = self.near.flow_from(nest.instances)
-            flow = flow.subtract_range(self.dropped_with(cluster)).subtract_range(nest.instances)
+            flow = flow.subtract_range(self.dropped_with(cluster)).subtract_range(nest.instances.subtract(ran))
             needed = flow.domain().union(self.program.dependences.last_writer.domain())
             if rest.intersect(needed).is_empty():
                 rest = empty_set(rest)

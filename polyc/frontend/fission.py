@@ -136,7 +136,7 @@ class _Nest:
                 pass
             case _:
                 return None
-        element = _type(self.region, value)
+        element = type_in(self.region, value)
         alone = isinstance(value, c.ArrayRef) and not value.subscripts
         mine = {node.ref for node in c.walk(update.target) if isinstance(node, c.ArrayRef)}
         left = tuple(raw for raw in draft.accesses if raw.ref in mine)
@@ -315,7 +315,7 @@ def _ends(region: Region, loops: tuple[LoopItem, ...]) -> tuple[isl.PwAff, ...] 
     return tuple(found)
 
 
-def _type(region: Region, expr: c.Expr) -> CType | None:
+def type_in(region: Region, expr: c.Expr) -> CType | None:
     """The type of an expression of a statement; None where it is not known."""
 
     def plain(node: c.Node) -> c.Node | None:
@@ -335,4 +335,4 @@ def _whole(relation: isl.Map) -> isl.Map:
     return isl.Map.universe(space.drop_dims(_PARAM, 0, space.dim(_PARAM)))
 
 
-__all__ = ["with_sums_apart"]
+__all__ = ["type_in", "with_sums_apart"]

@@ -55,6 +55,7 @@ from polyc.frontend.idioms.turns import with_turns
 from polyc.frontend.idioms.walks import ends_compared, followed_values, walked, with_values
 from polyc.frontend.idioms.webs import with_webs
 from polyc.frontend.inspection import Asking, asking
+from polyc.frontend.invariants import with_invariants_apart
 from polyc.frontend.lastprivate import with_last_apart
 from polyc.frontend.live_out import After
 from polyc.frontend.overlaps import apart, check_loops, is_bounded, refused
@@ -310,7 +311,8 @@ class Modeller:
             return scop
         try:
             with budget(CTX, share(self.options.budget, PARTS)):
-                parted = with_sums_apart(statements, region, scop.used_names)
+                parted = with_invariants_apart(statements, region, scop.used_names)
+                parted = with_sums_apart(parted, region, scop.used_names)
                 parted = with_last_apart(parted, region, scop.live_out, scop.used_names)
         except OverBudget:
             return scop

@@ -133,10 +133,11 @@ WHERE = {
     "turns": ("turns",),
     "lastprivate": ("work_rows",),
     "fission": ("sums_apart",),
+    "invariants": ("invariants",),
     "choice": ("exchanged", "ways"),
 }
 """Programs that each pass has something to do for."""
-FRONTEND = frozenset({"webs", "choice", "transfers", "turns", "lastprivate", "fission"})
+FRONTEND = frozenset({"webs", "choice", "transfers", "turns", "lastprivate", "fission", "invariants"})
 """Their faults are looked for in regions that are read with them."""
 GPU_STAGES = frozenset(
     {"registers", "tensor-cores", "coalesce", "gpu-reductions", "staging", "gpu-scatters", "mapping", "barriers"}

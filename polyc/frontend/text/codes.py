@@ -56,6 +56,7 @@ NOTES: dict[str, str] = {
     "assumed": "The region is only compiled for parameters for which nothing wraps, and rows of arrays are apart.",
     "supposed": "A stride or step is taken for what the calls of the file pass, or for 1; the guard asks for that.",
     "last-private": "What is needed after a loop is private to all of its iterations but the last one.",
+    "computed-once": "What some of the loops around it do not change is computed before them, once for each value.",
     "sum-apart": "What iterations hand on to each other is taken in a loop of its own, behind the rest of them.",
     "delinearised": "Arrays with linearised subscripts are read as arrays with several dimensions.",
     "not-delinearised": "An array with linearised subscripts has no shape that all of them fit.",

@@ -3,17 +3,20 @@
 Nothing is taken from the frontend: which statement stands for which one is found by their texts.
 
 math: let S be a statement of the whole region. Of the parted one, X stores in a new array N what it computes, and
-      nothing else does; the others are T. An array that is new and no N is another name of one that was there.
+      nothing else does; the others are T. An array that is new and no N is another name of one that was there, or has
+      an element for each value that a variable had. An instance of T, or X, stands for all of S with its loops' values:
+      for one, or for all iterations of the loops that T is not in.
       Shown is that
         (1) the text of each T is that of an S, with the values that X store instead of what it reads of N, and other
-            names; T and these X access what S accesses, and the instances of all T of one S are those of S,
+            names; T and these X access what S accesses, and they stand for instances of S alone; each instance that
+            writes what is needed elsewhere has one that stands for it
         (2) T reads of N what X stored in the instance of the same loops, in the type in which C computes it, and a new
             array holds nothing before,
-        (3) each access of a T, and of the X that it reads, sees the value of the same instance as that of S, or the
-            same cell from before the region, and each live-out cell has the same last writer,
+        (3) each access of a T, and of the X that it reads, sees what stands for the instance whose value that of S
+            sees, or the same cell from before the region, and each live-out cell has the same last writer,
         (4) where data decide what is written, writes to one cell keep their order.
-      By induction over the flow equal instances have equal values; where data decide, all that may have written is the
-      same and in the same order.
+      By induction an instance computes what each does that it stands for; where data decide, all that may have written
+      is the same and in the same order.
 """
 
 from __future__ import annotations
@@ -47,6 +50,33 @@ def parting_faults(whole: Scop, parted: Scop) -> list[Fault]:
     return []
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Event:
+    """An access that reads, of a T or of an X for it, and that of S which it stands for."""
+
+    statement: Statement
+    position: int
+    then: Statement
+    place: int
+    pairs: isl.Map
+    """`{ T[i] -> S[i, j] }`"""
+
+    def sources(self, values: Values, then: bool) -> _Sources:
+        statement, position = (self.then, self.place) if then else (self.statement, self.position)
+        label = access_of(statement.accesses[position], position)
+        reader = isl.UnionMap.from_map(label.domain_map().reverse())
+        """`{ T[i] -> [T[i] -> ref[]] }`."""
+        return _Sources(reader.apply_range(values.flow.reverse()), reader.apply_range(values.first))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Sources:
+    """What one access reads, by the instances of its statement."""
+
+    flow: isl.UnionMap
+    first: isl.UnionMap
+
+
 @dataclass(slots=True, eq=False)
 class _Parting:
     whole: Scop
@@ -62,7 +92,7 @@ class _Parting:
 
     def form_faults(self) -> Iterator[Fault]:
         whole, parted = self.whole, self.parted
-        if whole.live_out != parted.live_out or not whole.arrays.keys() <= parted.arrays.keys():
+        if whole.live_out != parted.live_out:
             yield Fault(KIND, "parting the loops changed what is needed after the region", "")
         if not parted.known.is_subset(whole.known):
             yield Fault(KIND, "parting the loops forgot what the region's guard has to ask", "")
@@ -90,7 +120,7 @@ class _Parting:
         return found is not None and _size(found) == _size(element)
 
     def statement_faults(self) -> Iterator[Fault]:
-        made = {s.name for s in self.stores.values()}
+        known, made = self.parted.known, {s.name for s in self.stores.values()}
         found: dict[str, isl.Set] = {}
         for own in self.parted.statements.values():
             if own.name in made:
@@ -102,28 +132,35 @@ class _Parting:
                 yield Fault(KIND, f"no statement of the region computes what {own.name} computes", own.text)
                 return
             self.stands_for[own.name] = then
-            ran = own.domain.set_tuple_name(then.name)
-            if then.name in found and not found[then.name].is_disjoint(ran):
+            same = self.instances(own, then).intersect_params(known)
+            if not own.domain.intersect_params(known).is_subset(same.domain()):
+                yield Fault(KIND, f"parting the loops added instances of {then.name}", own.text)
+            ran = same.range()
+            if self.is_seen(then) and then.name in found and not found[then.name].is_disjoint(ran):
                 yield Fault(KIND, f"parting the loops runs instances of {then.name} twice", own.text)
             found[then.name] = found[then.name].union(ran) if then.name in found else ran
         for then in self.whole.statements.values():
             ran = found.get(then.name, then.domain.subtract(then.domain))
-            known = self.parted.known
-            if not ran.intersect_params(known).is_equal(then.domain.intersect_params(known)):
-                yield Fault(KIND, f"parting the loops lost or added instances of {then.name}", then.text)
+            missing = then.domain.intersect_params(known).subtract(ran)
+            if self.is_seen(then) and not missing.is_empty():
+                yield Fault(KIND, f"parting the loops lost instances of {then.name}", then.text)
+
+    def is_seen(self, statement: Statement) -> bool:
+        """Whether anybody but its readers in the region sees what a statement does."""
+        return any(_writes(a) and a.array not in self.whole.privatizable for a in statement.accesses)
 
     def is_part(self, own: Statement, then: Statement) -> bool:
         """Whether a T does what an S does, in names; if so, its other names are known from now on."""
-        if (own.span, own.loops, own.loop_types) != (then.span, then.loops, then.loop_types):
+        if own.span != then.span or own.values or then.values or own.opaque != then.opaque:
             return False
-        if own.values or then.values:
+        if any(pair not in _loops(then) for pair in _loops(own)):
             return False
         names = dict(self.names)
 
         def stored(node: c.Node) -> c.Node | None:
             if isinstance(node, c.ArrayRef) and node.array in self.stores:
                 store = self.stores[node.array]
-                same = node.subscripts == _cell(store).subscripts and own.loops[: len(store.loops)] == store.loops
+                same = node.subscripts == _cell(store).subscripts and set(store.loops) <= set(own.loops)
                 return _assignment(store).value if same else c.Name("(another cell)")
             return None
 
@@ -131,20 +168,21 @@ class _Parting:
         for one, other in zip(_references(now), _references(then.body), strict=False):
             if one.array not in self.whole.arrays and other.array in self.whole.arrays:
                 a, b = self.parted.arrays[one.array], self.whole.arrays[other.array]
-                if (a.element, a.rank) != (b.element, b.rank) or names.setdefault(
-                    one.array, other.array
-                ) != other.array:
+                if a.element != b.element or (b.rank and a.rank != b.rank):
                     return False
-        if _plain(now, names) != _plain(then.body, {}):
+                if names.setdefault(one.array, other.array) != other.array:
+                    return False
+        scalars = {name for name, old in names.items() if not self.whole.arrays[old].rank}
+        if _plain(now, names, scalars) != _plain(then.body, {}, set()):
             return False
         self.names = names
         return True
 
     # --- (1), in accesses ---
 
-    def events(self) -> Iterator[tuple[Statement, int, Statement, int]]:
-        """For each access of an S that reads: where it is in each T, or in the X that it reads. Raises KeyError where
-        something is accessed that S does not access, or not all of it."""
+    def events(self) -> Iterator[_Event]:
+        """Each access of an S that reads, in each T, or in the X that it reads. Raises KeyError where something is
+        accessed that S does not access, or not all of it."""
         for own in self.parted.statements.values():
             if own.name not in self.stands_for:
                 continue
@@ -171,7 +209,8 @@ class _Parting:
                     if found is None or not self.is_same(found, access, own, then, labelled=False):
                         raise KeyError(own.name)
                 if not _writes(access):
-                    yield *found, then, position
+                    where = self.instances(own, then).range()
+                    yield _Event(*found, then, position, self.instances(found[0], then).intersect_range(where))
             if left:
                 raise KeyError(own.name)
 
@@ -184,52 +223,64 @@ class _Parting:
         array = self.names.get(found.array, found.array)
         if (array, found.kind) != (access.array, access.kind) or (labelled and found.ref != access.ref):
             return False
+        if found.array in self.names and not access.relation.dim(isl.dim_type.out):
+            return True  # which element of the table is seen where the flow is compared
         mine = found.relation.set_tuple_name(isl.dim_type.out, array)
-        into = self.instances(statement, then).intersect_range(own.domain.set_tuple_name(then.name))
-        wanted = access.relation.intersect_domain(own.domain.set_tuple_name(then.name))
-        return _equal(into.reverse().apply_range(mine), wanted, self.parted.known)
+        where = self.instances(own, then).range()
+        into = self.instances(statement, then).intersect_range(where)
+        return _equal(into.reverse().apply_range(mine), access.relation.intersect_domain(where), self.parted.known)
 
     def instances(self, statement: Statement, then: Statement) -> isl.Map:
-        """`{ T[i] -> S[i] }`, or `{ X[i] -> S[i, j] }`."""
+        """`{ T[i] -> S[i, j] }`: what an instance of T, or X, stands for."""
         relation = isl.Map.from_domain_and_range(statement.domain, then.domain)
-        for k in range(len(statement.loops)):
-            relation = relation.equate(isl.dim_type.in_, k, isl.dim_type.out, k)
+        for k, loop in enumerate(statement.loops):
+            relation = relation.equate(isl.dim_type.in_, k, isl.dim_type.out, then.loops.index(loop))
         return relation
 
     # --- (2) and (3) ---
 
     def flow_faults(self) -> Iterator[Fault]:
-        readers = empty_map(self.parted.domain)
         try:
-            for statement, position, then, place in self.events():
-                one = access_of(statement.accesses[position], position).wrap()
-                other = access_of(then.accesses[place], place).wrap()
-                pairs = isl.Map.from_domain_and_range(one, other)
-                for k in range(len(statement.loops)):
-                    pairs = pairs.equate(isl.dim_type.in_, k, isl.dim_type.out, k)
-                readers = readers.union(isl.UnionMap.from_map(pairs))
+            events = list(self.events())
         except KeyError as where:
             yield Fault(KIND, f"{where.args[0]} accesses something else than the statement that it stands for", "")
             return
-        writers = empty_map(self.parted.domain)
+        stand = empty_map(self.parted.domain)
         for name, then in self.stands_for.items():
-            same = self.instances(self.parted.statements[name], then)
-            writers = writers.union(isl.UnionMap.from_map(same))
+            stand = stand.union(isl.UnionMap.from_map(self.instances(self.parted.statements[name], then)))
         touched = {a.array for s in self.parted.statements.values() for a in s.accesses if _writes(a)}
         renamed = {*self.names, *self.names.values(), *self.stores}
         asked = renamed & touched | {name for name in touched - renamed if self.is_turned(name)}
-        before = Values.of(self.whole, asked & self.whole.arrays.keys())
+        before = Values.of(self.whole, (asked | renamed) & self.whole.arrays.keys())
         now = Values.of(self.parted, asked)
         yield from self.store_faults(now)
         known = self.parted.known
-        for what, a, b in (
-            ("other values are read", now.flow.apply_domain(writers).apply_range(readers), before.flow),
-            ("other values from before are read", now.first.apply_domain(readers), before.first),
-            ("live-out cells have other last writers", now.final.apply_domain(writers), before.final),
-        ):
-            left = a.intersect_params(known).subtract(b).union(b.intersect_params(known).subtract(a))
-            if not left.is_empty():
-                yield Fault(KIND, f"with the loops parted, {what}", str(left.sample()))
+        for event in events:
+            array = event.statement.accesses[event.position].array
+            if array in asked or event.then.accesses[event.place].array in asked | renamed:
+                yield from self.event_faults(event, before, now, stand)
+        left = now.final.apply_domain(stand).intersect_params(known)
+        then_final = before.final.intersect_params(known)
+        if not left.is_equal(then_final):
+            yield Fault(KIND, "with the loops parted, live-out cells have other last writers", "")
+
+    def event_faults(self, event: _Event, before: Values, now: Values, stand: isl.UnionMap) -> Iterator[Fault]:
+        """(3) for one access: what it reads stands for what S reads, whichever instance it stands for itself."""
+        known = self.parted.known
+        pairs = isl.UnionMap.from_map(event.pairs.intersect_params(known))
+        of_pair, of_then = pairs.domain_map(), pairs.range_map()
+        mine, its = event.sources(now, False), event.sources(before, True)
+        sources = of_pair.apply_range(mine.flow)
+        wanted = of_then.apply_range(its.flow)
+        other = wanted.subtract(sources.apply_range(stand))
+        if other.is_empty():
+            other = sources.subtract(wanted.apply_range(stand.reverse()))
+        if not other.is_empty():
+            yield Fault(KIND, f"with the loops parted, {event.statement.name} reads other values", str(other.sample()))
+        first, then_first = of_pair.apply_range(mine.first), of_then.apply_range(its.first)
+        if not first.is_equal(then_first):
+            message = f"with the loops parted, {event.statement.name} reads other values from before the region"
+            yield Fault(KIND, message, "")
 
     def is_turned(self, array: str) -> bool:
         """Whether two accesses to a cell, of which one writes, change places: if none do, each sees what it saw."""
@@ -270,9 +321,10 @@ class _Parting:
             store = writing.get(piece.get_tuple_name(isl.dim_type.in_))
             if store is None:
                 continue
+            reader = self.parted.statements[piece.range().unwrap().get_tuple_name(isl.dim_type.in_)]
             same = isl.Map.universe(piece.get_space())
-            for k in range(len(store.loops)):
-                same = same.equate(isl.dim_type.in_, k, isl.dim_type.out, k)
+            for k, loop in enumerate(store.loops):
+                same = same.equate(isl.dim_type.in_, k, isl.dim_type.out, reader.loops.index(loop))
             if not piece.is_subset(same):
                 yield Fault(KIND, f"what {store.name} stores is read in another iteration", str(piece.sample()))
 
@@ -372,12 +424,16 @@ def _size(type_: CType) -> tuple[str, int, bool]:
 _PLAIN = frozenset({"float", "double", "int", "unsigned int", "long", "unsigned long"})
 
 
-def _plain(node: c.Stmt, names: dict[str, str]) -> c.Stmt:
-    """A text without places and labels, and with the names from before."""
+def _loops(statement: Statement) -> list[tuple[str, CType]]:
+    return list(zip(statement.loops, statement.loop_types, strict=True))
+
+
+def _plain(node: c.Stmt, names: dict[str, str], scalars: set[str]) -> c.Stmt:
+    """A text without places and labels, and with the names from before; `scalars` had no subscripts there."""
 
     def change(one: c.Node) -> c.Node | None:
         if isinstance(one, c.ArrayRef):
-            inside = tuple(c.rewrite(s, change) for s in one.subscripts)
+            inside = () if one.array in scalars else tuple(c.rewrite(s, change) for s in one.subscripts)
             return replace(one, ref="", array=names.get(one.array, one.array), subscripts=inside)
         return None
 

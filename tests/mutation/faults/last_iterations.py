@@ -1,5 +1,5 @@
-"""Faults of the front end: which temporaries are taken for private to all iterations but the last one, and what may
-wait for the end of a loop."""
+"""Faults of the front end: which temporaries are taken for private to all iterations but the last one, what may wait
+for the end of a loop, and what may run before it."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 import islpy as isl
 
 import polyc.frontend.fission as fission
+import polyc.frontend.invariants as invariants
 import polyc.frontend.lastprivate as lastprivate
 from tests.mutation.install import adding_to, patched
 from tests.mutation.runner import Fault
@@ -44,3 +45,13 @@ def never(_original: Any) -> Any:
 
 
 add("fission", "what is added waits for nothing", "", patched(fission._Nest, "waits", never))
+
+
+def one_fewer(original: Any) -> Any:
+    """A value changes with fewer loops."""
+    return lambda self, node, draft, own="": frozenset(sorted(original(self, node, draft, own))[1:])
+
+
+add("invariants", "values change with fewer loops", "", patched(invariants._Nest, "mentioned", one_fewer))
+add("invariants", "bounds change nothing", "", patched(invariants._Nest, "is_product", always))
+add("invariants", "nothing that is read is written", "", patched(invariants._Nest, "is_steady", always))

@@ -1,0 +1,492 @@
+"""Values that some of the loops around them do not change: computed once, in loops of their own before the nest."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import cached_property, reduce
+from itertools import permutations
+from math import prod
+
+import islpy as isl
+
+from polyc.analysis.expressions.straight import changes_nothing
+from polyc.analysis.extents import text_of
+from polyc.frontend.build import drafts, without_empty
+from polyc.frontend.c.ctype import Dim, Shape
+from polyc.frontend.c.functions import real_type
+from polyc.frontend.c.state import Region, along, variable
+from polyc.frontend.extract import Draft, Item, LoopItem
+from polyc.frontend.fission import type_in
+from polyc.frontend.flow import without_dead
+from polyc.frontend.idioms.helpers import is_arithmetic
+from polyc.frontend.sets.accesses import READ, WRITE, Raw
+from polyc.model import ctree as c
+from polyc.model.scop import AccessKind, Array, CType, Storage
+from polyc.poly import affine_of, project
+from polyc.records import dataclass, field, replace
+
+_PARAM, _SET = isl.dim_type.param, isl.dim_type.set
+_CHEAP = """
+sqrt fabs floor ceil trunc rint nearbyint round fmin fmax fma copysign fdim ldexp scalbn scalbln logb nan
+"""
+CHEAP = frozenset(_CHEAP.split())
+"""Functions of `<math.h>` that take no longer than to load a value."""
+TABLE_BYTES = 1 << 16
+"""Of a table of constant size."""
+
+
+def with_invariants_apart(items: list[Item], region: Region, taken: frozenset[str]) -> list[Item]:
+    """The items with what some loops of a nest do not change in loops of its own before the nest; the same list where
+    there is nothing of that.
+
+    rewrite:  for i for j { s = 0; for k s += a[i][k] * a[i][k]; b[i][j] = f(s, cos(j)); }
+              -> for i { t[i] = 0; for k t[i] += a[i][k] * a[i][k]; }  for j u[j] = cos(j);
+                 for i for j b[i][j] = f(t[i], u[j]);
+    math:     with L the loops around the declaration of s, D those of them that what s is given mentions, in
+              subscripts, bounds, and in other such variables: instances of equal D compute equal values, if nothing
+              that they read is written in the nest
+    requires: that it takes a loop, or a function that takes long; a table that is small, or has in each dimension no
+              more elements than the nest touches of some array
+    source:   loop-invariant code motion (Allen and Cocke 1972), of whole loops, and with a table for each value
+
+    taken: names that no new array may have
+    """
+    found: list[Item] = []
+    before = len(region.made)
+    for item in items:
+        found += _Nest(region, item, taken).parted() if isinstance(item, LoopItem) else [item]
+    return found if len(region.made) > before else items
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Table:
+    """An array with an element for each iteration of some loops."""
+
+    name: str
+    loops: tuple[str, ...]
+    firsts: tuple[c.Expr | None, ...]
+    """What is taken away from the value of each; None for nothing."""
+    values: tuple[isl.PwAff, ...]
+    """The subscripts."""
+
+    @property
+    def subscripts(self) -> tuple[c.Expr, ...]:
+        return tuple(
+            c.Name(key) if first is None else c.Binary("+", c.Name(key), first)
+            for key, first in zip(self.loops, self.firsts, strict=True)
+        )
+
+    def raw(self, domain: isl.Set, kind: AccessKind, ref: str) -> Raw:
+        parts = isl.PwAffList.alloc(domain.get_ctx(), len(self.values))
+        space = isl.Space.alloc(domain.get_ctx(), 0, 0, len(self.values))
+        for value in self.values:
+            parts, space = parts.add(value), space.align_params(value.get_space())
+        found = isl.Map.from_multi_pw_aff(isl.MultiPwAff.from_pw_aff_list(space, parts))
+        relation = found.set_tuple_name(isl.dim_type.out, self.name).intersect_params(domain.params())
+        return Raw(ref, self.name, kind, relation, True, ())
+
+
+@dataclass(eq=False)
+class _Nest:
+    region: Region
+    root: LoopItem
+    taken: frozenset[str]
+    moves: dict[str, frozenset[str]] = field(default_factory=dict)
+    """Variables -> the loops around their declaration that their values change with."""
+
+    @cached_property
+    def inside(self) -> list[Draft]:
+        return drafts((self.root,))
+
+    @cached_property
+    def written(self) -> set[str]:
+        return {raw.array for draft in self.inside for raw in draft.accesses if raw.kind is not READ}
+
+    @cached_property
+    def writers(self) -> dict[str, list[Draft]]:
+        """Of the variables that iterations of the nest declare, and plain statements alone give values."""
+        found: dict[str, list[Draft]] = {}
+        for draft in self.inside:
+            for key in {raw.array for raw in draft.accesses if raw.kind is not READ}:
+                found.setdefault(key, []).append(draft)
+        return {key: own for key, own in found.items() if self.is_plain(key, own)}
+
+    def is_plain(self, key: str, own: list[Draft]) -> bool:
+        region = self.region
+        around, symbol = region.declared.get(key), region.symbol(key)
+        if (
+            not around
+            or symbol is None
+            or region.rank(symbol)
+            or not is_arithmetic(symbol.shape.element, region.scope.types)
+        ):
+            return False
+        if key in region.hidden | region.exposed | region.renamed or symbol.volatile:
+            return False
+        return all(_assignment(d, key) is not None and d.env.dims[: len(around)] == around for d in own)
+
+    # --- what loops change
+
+    def mentioned(self, node: c.Node, draft: Draft, own: str = "") -> frozenset[str]:
+        """The loops around a statement that the value of an expression in it changes with."""
+        dims, found = draft.env.dims, set[str]()
+        for one in c.walk(node):
+            match one:
+                case c.Name(name=name) if name in dims:
+                    found.add(name)
+                case c.Name(name=name) | c.ArrayRef(array=name) if name != own and not self.is_steady(name):
+                    found |= self.moves.get(name, frozenset(dims))
+                case c.Call(function=name) if real_type(name) is None and name not in ("abs", "labs"):
+                    found |= set(dims)
+        return frozenset(found)
+
+    def is_steady(self, name: str) -> bool:
+        """Whether nothing in the nest writes a variable or an array."""
+        return name not in self.written and name not in self.region.exposed | self.region.hidden
+
+    def learn(self) -> None:
+        """Find `moves`, from nothing upwards."""
+        declared, whole = self.region.declared, set[str]()
+        while True:
+            self.moves = {key: frozenset(declared[key]) if key in whole else frozenset() for key in self.writers}
+            before: dict[str, frozenset[str]] = {}
+            while before != self.moves:
+                before = dict(self.moves)
+                for key, own in self.writers.items():
+                    met = reduce(frozenset.union, (self.mentioned(d.body, d, key) for d in own), self.moves[key])
+                    self.moves[key] = met & frozenset(declared[key])
+            wrong = {key for key in self.writers if key not in whole and not self.is_product(key)}
+            if not wrong:
+                return
+            whole |= wrong
+
+    def is_product(self, key: str) -> bool:
+        """Whether the loops that a variable's value does not change with decide nothing of how often it is changed."""
+        around = self.region.declared[key]
+        free = [loop for loop in around if loop not in self.moves[key]]
+        return not free or all(_is_product(d.env.domain, free, d.env.dims[len(around) :]) for d in self.writers[key])
+
+    # --- what is worth a table
+
+    def is_dear(self, node: c.Node) -> bool:
+        return any(isinstance(one, c.Call) and _is_dear(one.function) for one in c.walk(node))
+
+    def producers(self, read: Iterable[str], tables: Iterable[str]) -> set[str]:
+        """The variables without a table that some are computed of, with these."""
+        found, waiting = set[str](), list(read)
+        while waiting:
+            key = waiting.pop()
+            if key in self.writers and key not in found and key not in tables:
+                found.add(key)
+                waiting += [raw.array for d in self.writers[key] for raw in d.accesses if raw.kind is READ]
+        return found
+
+    def ordered(self) -> list[str]:
+        """The variables, each behind those that it is computed of."""
+        found: list[str] = []
+        seen = set[str]()
+
+        def visit(key: str) -> None:
+            if key in self.writers and key not in seen:
+                seen.add(key)
+                for raw in (raw for draft in self.writers[key] for raw in draft.accesses):
+                    visit(raw.array)
+                found.append(key)
+
+        for key in self.writers:
+            visit(key)
+        return found
+
+    def parted(self) -> list[Item]:
+        """The nest with what goes before it; alone, where nothing does."""
+        if any(draft.opaque or draft.exit_of for draft in self.inside):
+            return [self.root]
+        self.learn()
+        before: list[Item] = []
+        tables: dict[str, _Table] = {}
+        for key in self.ordered():
+            own, around = self.writers[key], self.region.declared[key]
+            group = self.producers([key], tables)
+            bodies = [d for one in group for d in self.writers[one]]
+            long = any(len(d.env.dims) > len(around) for d in own)
+            if len(self.moves[key]) == len(around) or not (long or any(self.is_dear(d.body) for d in bodies)):
+                continue
+            loops = tuple(loop for loop in around if loop in self.moves[key])
+            element = self.region.scope.symbols[key].shape.element
+            table = self.table(f"{key}_of", element, loops, [d.env.domain for d in own])
+            if table is None:
+                continue
+            tables[key] = table
+            kept = frozenset(around) - self.moves[key]
+            before += self.loops(group, kept, tables)
+            self.told(key, own[0], kept)
+        rest: list[Item] = [self.without_expressions(self.root, tables, before)]
+        if not before:
+            return [self.root]
+        rest = without_empty(rest, lambda d: None if self.is_gone(d, tables) else self.taking(d, tables))
+        return [*before, *without_dead(rest, self.region)]
+
+    def is_gone(self, draft: Draft, tables: dict[str, _Table]) -> bool:
+        """Whether a statement gives a variable a value that has a table."""
+        return any(raw.kind is not READ and raw.array in tables for raw in draft.accesses)
+
+    def told(self, key: str, draft: Draft, free: Iterable[str]) -> None:
+        symbol = self.region.symbol(key)
+        name = f"'{symbol.c_name}'" if symbol is not None else key
+        loops = [one.c_name if (one := self.region.symbol(k)) is not None else k for k in draft.env.dims if k in free]
+        message = f"{name} does not change with {' and '.join(loops)}: it is computed once, before the nest"
+        self.region.note("computed-once", message, draft.span)
+
+    # --- tables
+
+    def table(self, wish: str, element: CType, loops: tuple[str, ...], domains: list[isl.Set]) -> _Table | None:
+        """A new array for the values of some loops; None where it would be large, or C has no words for its size."""
+        known = self.region.context.intersect(self.region.assumed).params()
+        whole = reduce(isl.Set.union, domains)
+        firsts: list[c.Expr | None] = []
+        values: list[isl.PwAff] = []
+        ends: list[isl.PwAff] = []
+        one = isl.Val.one(whole.get_ctx())
+        for key in loops:
+            names = {name for domain in domains for name in _loops_of(domain, self.inside) if name != key}
+            own = along(project(whole, names), key).intersect_params(known).coalesce()
+            if own.is_empty() or not (own.dim_has_upper_bound(_SET, 0) and own.dim_has_lower_bound(_SET, 0)):
+                return None
+            end, first, value = own.dim_max(0).add_constant_val(one), None, variable(key)
+            if not own.lower_bound_val(_SET, 0, isl.Val.zero(own.get_ctx())).is_equal(own):
+                least = own.dim_min(0).neg()
+                only = affine_of(least)
+                first = text_of(self.region.parameters.values(), least)
+                if only is None or first is None:
+                    return None
+                end = end.add(least)
+                shift = isl.PwAff.from_aff(only).project_domain_on_params()
+                value = value.add(shift.insert_domain(value.domain().get_space()))
+            firsts.append(first)
+            values.append(value)
+            ends.append(end)
+        texts = tuple(text_of(self.region.parameters.values(), end) for end in ends)
+        if any(text is None for text in texts) or not self.fits(ends, element, whole, known):
+            return None
+        name = self.region.declare(wish, Shape(element, tuple(Dim(None, False) for _ in ends)), self.taken)
+        self.region.made[name] = Array(name, name, element, tuple(ends), texts, Storage.REGION)
+        for end in ends:
+            self.region.assumed = self.region.assumed.intersect_params(end.pos_set().params())
+        return _Table(name, loops, tuple(firsts), tuple(values))
+
+    def fits(self, ends: list[isl.PwAff], element: CType, domain: isl.Set, known: isl.Set) -> bool:
+        """Whether a table is small, or has in each dimension no more elements than the nest touches of one array."""
+        sizes = [_constant(end) for end in ends]
+        if all(size is not None for size in sizes):
+            return prod(size for size in sizes if size is not None) * element.size_bytes <= TABLE_BYTES
+        where = project(domain, _loops_of(domain, self.inside)).params().intersect(known)
+        for touched in self.touched():
+            for chosen in permutations(touched, len(ends)):
+                if all(where.is_subset(size.ge_set(end).params()) for size, end in zip(chosen, ends, strict=True)):
+                    return True
+        return False
+
+    def touched(self) -> Iterator[list[isl.PwAff]]:
+        """Of each reference to an array: how many elements of each dimension the nest touches."""
+        for draft in self.inside:
+            for raw in draft.accesses:
+                rank = raw.relation.dim(isl.dim_type.out)
+                if not raw.exact or not rank:
+                    continue
+                cells = _without(raw.relation, draft.env.dims).range().reset_tuple_id()
+                own = [cells.project_out(_SET, d + 1, rank - d - 1).project_out(_SET, 0, d) for d in range(rank)]
+                if all(one.dim_has_upper_bound(_SET, 0) and one.dim_has_lower_bound(_SET, 0) for one in own):
+                    unit = isl.Val.one(cells.get_ctx())
+                    yield [(one.dim_max(0) - one.dim_min(0)).add_constant_val(unit) for one in own]
+
+    # --- new loops
+
+    def loops(self, group: set[str], dropped: frozenset[str], tables: dict[str, _Table]) -> list[Item]:
+        """The loops that give a group of variables their values, without some of those around them."""
+        own = {id(d) for key in group for d in self.writers[key]}
+
+        def build(items: Iterable[Item]) -> list[Item]:
+            found: list[Item] = []
+            for item in items:
+                if isinstance(item, LoopItem):
+                    inner = build(item.items)
+                    if item.key in dropped:
+                        found += inner
+                    elif inner:
+                        found.append(replace(item, items=tuple(inner)))
+                elif id(item) in own:
+                    found.append(self.taking(_projected(item, dropped), tables))
+            return found
+
+        return build([self.root])
+
+    def taking(self, draft: Draft, tables: dict[str, _Table]) -> Draft:
+        """A statement with tables in the places of variables."""
+        met = {raw.array for raw in draft.accesses} & tables.keys()
+        if not met:
+            return draft
+
+        def change(node: c.Node) -> c.Node | None:
+            if isinstance(node, c.ArrayRef) and node.array in met:
+                table = tables[node.array]
+                return replace(node, array=table.name, subscripts=table.subscripts)
+            return None
+
+        accesses = tuple(
+            replace(tables[raw.array].raw(draft.env.domain, raw.kind, raw.ref)) if raw.array in met else raw
+            for raw in draft.accesses
+        )
+        return replace(draft, accesses=accesses, body=c.rewrite(draft.body, change))
+
+    # --- expressions
+
+    def without_expressions(self, item: Item, tables: dict[str, _Table], before: list[Item]) -> Item:
+        """The loops with tables in the places of expressions that take long."""
+        if isinstance(item, LoopItem):
+            return replace(item, items=tuple(self.without_expressions(one, tables, before) for one in item.items))
+        if self.is_gone(item, tables) or item.opaque:
+            return item
+        match item.body:
+            case c.ExprStmt(expr=c.Assign(value=value)):
+                pass
+            case _:
+                return item
+        return self.with_tables(item, value, tables, before)
+
+    def with_tables(self, draft: Draft, node: c.Expr, tables: dict[str, _Table], before: list[Item]) -> Draft:
+        """A statement with tables in the places of the largest parts of an expression that take long, that a loop
+        around does not change, and that a table has room for."""
+        if not self.is_dear(node):
+            return draft
+        mentioned = self.mentioned(node, draft)
+        worth = isinstance(node, c.Call | c.Binary | c.Unary) and changes_nothing(node)
+        if worth and len(mentioned) < len(draft.env.dims):
+            found = self.with_table(draft, node, tables, before)
+            if found is not None:
+                return found
+        for inner in _evaluated(node):
+            draft = self.with_tables(draft, inner, tables, before)
+        return draft
+
+    def with_table(self, draft: Draft, expr: c.Expr, tables: dict[str, _Table], before: list[Item]) -> Draft | None:
+        """The same for one part; None where there is no table."""
+        dims = draft.env.dims
+        mentioned = self.mentioned(expr, draft)
+        loops = tuple(loop for loop in dims if loop in mentioned)
+        refs = {node.ref for node in c.walk(expr) if isinstance(node, c.ArrayRef)}
+        element = type_in(self.region, expr)
+        table = None if element is None else self.table("table", element, loops, [draft.env.domain])
+        if table is None:
+            return None
+        dropped = frozenset(dims) - set(loops)
+        ref = f"e{len(self.region.made)}"
+        cell = c.ArrayRef(table.name, table.subscripts, ref)
+        own = _projected(draft, dropped)
+        store = c.ExprStmt(c.Assign("=", cell, expr), draft.span)
+        needed = tuple(raw for raw in own.accesses if raw.ref in refs)
+        made = replace(own, body=store, accesses=(*needed, table.raw(own.env.domain, WRITE, ref)))
+        made = self.taking(made, tables)
+        group = self.producers((raw.array for raw in needed), tables)
+        before += self.around(draft, made, group, dropped, tables)
+        after = c.rewrite(draft.body, lambda node: cell if node is expr else None)
+        left = {node.ref for node in c.walk(after) if isinstance(node, c.ArrayRef)}
+        accesses = tuple(raw for raw in draft.accesses if raw.ref in left)
+        message = "a part of this does not change with all loops around it: it is computed once, before the nest"
+        self.region.note("computed-once", message, draft.span)
+        return replace(draft, body=after, accesses=(table.raw(draft.env.domain, READ, ref), *accesses))
+
+    def around(
+        self, draft: Draft, made: Draft, group: set[str], dropped: frozenset[str], tables: dict[str, _Table]
+    ) -> list[Item]:
+        """The loops around a new statement, with the variables that it needs."""
+        own = {id(d) for key in group for d in self.writers[key]}
+        place = draft.span
+
+        def build(items: Iterable[Item]) -> list[Item]:
+            found: list[Item] = []
+            for item in items:
+                if isinstance(item, LoopItem):
+                    inner = build(item.items)
+                    if item.key in dropped:
+                        found += inner
+                    elif inner:
+                        found.append(replace(item, items=tuple(inner)))
+                elif id(item) in own:
+                    found.append(self.taking(_projected(item, dropped), tables))
+                elif item.span is place and item.env.dims == draft.env.dims:
+                    found.append(made)
+            return found
+
+        return build([self.root])
+
+
+def _evaluated(node: c.Expr) -> list[c.Expr]:
+    """The parts of an expression that are evaluated whenever it is."""
+    match node:
+        case c.Ternary(condition=condition):
+            return [condition]
+        case c.Binary(op="&&" | "||", left=left):
+            return [left]
+        case _:
+            return c.children(node)  # type: ignore[return-value]
+
+
+def _is_dear(function: str) -> bool:
+    plain = function.removeprefix("__builtin_")
+    return real_type(function) is not None and not {plain, plain.removesuffix("f")} & CHEAP
+
+
+def _assignment(draft: Draft, key: str) -> c.Assign | None:
+    """What a statement does that gives one variable a value, and does nothing else."""
+    if draft.opaque or draft.exit_of or draft.value_of:
+        return None
+    if any(raw.kind is not READ and (raw.kind is not WRITE or raw.array != key) for raw in draft.accesses):
+        return None
+    match draft.body:
+        case c.ExprStmt(expr=c.Assign(target=c.ArrayRef(array=array, subscripts=()), value=value) as found):
+            return found if array == key and changes_nothing(value) else None
+    return None
+
+
+def _is_product(domain: isl.Set, free: Iterable[str], inner: Iterable[str]) -> bool:
+    """Whether some loops run the same whatever others do: the domain is a product of the two.
+
+    inner: loops inside of all of these
+    """
+    free, inner = list(free), list(inner)
+    without, outer = project(domain, free), project(domain, inner)
+    if inner:
+        return bool(without.intersect(outer).is_equal(domain))
+    return True
+
+
+def _projected(draft: Draft, dropped: Iterable[str]) -> Draft:
+    """A statement without some of the loops around it."""
+    names = [loop for loop in draft.env.dims if loop in dropped]
+    if not names:
+        return draft
+    domain = project(draft.env.domain, names).coalesce()
+    dims = tuple(loop for loop in draft.env.dims if loop not in names)
+    accesses = tuple(replace(raw, relation=_without(raw.relation, names)) for raw in draft.accesses)
+    return replace(draft, env=replace(draft.env, domain=domain, dims=dims), accesses=accesses)
+
+
+def _without(relation: isl.Map, names: Iterable[str]) -> isl.Map:
+    for name in names:
+        position = relation.find_dim_by_name(_PARAM, name)
+        if position >= 0:
+            relation = relation.project_out(_PARAM, position, 1)
+    return relation
+
+
+def _constant(value: isl.PwAff) -> int | None:
+    only = affine_of(value)
+    return int(only.get_constant_val().to_python()) if only is not None and only.is_cst() else None
+
+
+def _loops_of(domain: isl.Set, inside: list[Draft]) -> set[str]:
+    """The loops of a nest that a domain mentions."""
+    return {loop for draft in inside for loop in draft.env.variables if domain.find_dim_by_name(_PARAM, loop) >= 0}
+
+
+__all__ = ["with_invariants_apart"]

@@ -1,0 +1,106 @@
+"""Values that some loops do not change: where they are computed before the nest, and where they stay."""
+
+from __future__ import annotations
+
+import pytest
+
+from polyc.codegen.text.printer import statement
+from polyc.model.scop import Scop
+from polyc.verify.region.parted import parting_faults
+
+from .conftest import Reader
+
+HEAD = (
+    "#include <math.h>\nvoid use(double *);\n"
+    "void f(int n, int m, int r, double a[restrict n][m], double b[restrict n][m], double c[restrict n][n],"
+    " double *restrict w)"
+)
+
+
+def modelled(read_text: Reader, body: str) -> Scop:
+    (found,) = read_text(f"{HEAD}\n{{\n#pragma scop\n{body}\n#pragma endscop\n}}\n").regions
+    return found.scop
+
+
+def pairs(body: str) -> str:
+    """Loops over pairs of rows, with a sum that stays."""
+    return (
+        "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) {"
+        f" double s = 0; for (int k = 0; k < m; k++) s += a[i][k] * b[j][k]; {body} }}"
+    )
+
+
+def made(found: Scop) -> list[str]:
+    """What is stored in new arrays."""
+    new = set() if found.whole is None else found.arrays.keys() - found.whole.arrays.keys()
+    writers = [
+        s for s in found.statements.values() if any(a.array in new and a.kind.value == "write" for a in s.accesses)
+    ]
+    return ["".join(statement(s.body, 0)) for s in writers]
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        (
+            pairs("double t = 0; for (int k = 0; k < m; k++) t += a[i][k]; c[i][j] = s / t;"),
+            ["t_of[i] = 0;", "t_of[i] += a[i][k];"],
+        ),
+        (
+            pairs("double t = 0; for (int k = 0; k < m; k++) t += b[j][k]; t /= m; c[i][j] = s / t;"),
+            ["t_of[j] = 0;", "t_of[j] += b[j][k];", "t_of[j] /= m;"],
+        ),
+        (
+            pairs("c[i][j] = s * cos(0.1 * i) * cos(0.2 * j);"),
+            ["table[i] = cos(0.1 * i);", "table2[j] = cos(0.2 * j);"],
+        ),
+        (pairs("double t = exp(w[i]); c[i][j] = s * t;"), ["t_of[i] = exp(w[i]);"]),
+        (pairs("double u = w[i] + 1, t = exp(u); c[i][j] = s * t;"), ["t_of[i] = exp(u);"]),
+        (
+            "for (int i = r; i < n - r; i++) for (int j = r; j < m - r; j++) { double s = 0, t = 0;"
+            " for (int u = -r; u <= r; u++) { double g = exp(-0.5 * u * u); s += g * a[i][j + u]; t += g; }"
+            " b[i][j] = s / t; }",
+            ["g_of[u + r] = exp(-0.5 * u * u);", "t_of = 0;", "t_of += g_of[u + r];"],
+        ),
+    ],
+)
+def test_what_is_computed_before_the_nest(body: str, expected: list[str], read_text: Reader) -> None:
+    found = modelled(read_text, body)
+    assert sorted(made(found)) == sorted(expected)
+    assert {note.code for note in found.notes} >= {"computed-once"}
+    assert found.whole is not None
+    assert parting_faults(found.whole, found) == []
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        pairs("c[i][j] = s;"),  # each pair has a sum of its own
+        pairs("double t = w[i] + w[j]; c[i][j] = s * t;"),  # that takes no longer than to load it
+        pairs("double t = sqrt(w[i]); c[i][j] = s * t;"),
+        pairs("double t = 0; for (int k = 0; k < m; k++) t += c[i][k]; c[i][j] = s / t;"),  # the nest writes it
+        pairs("double t = 0; for (int k = 0; k < j; k++) t += a[i][k]; c[i][j] = s / t;"),  # another sum for each j
+        pairs("c[i][j] = w[j] > 0 ? s * log(w[j]) : s;"),  # evaluated where the condition holds only
+        pairs("use(w); c[i][j] = s * exp(w[i]);"),
+        "for (int i = 0; i < m; i++) for (int j = 0; j < n; j++) for (int k = 0; k < n; k++)"
+        " a[j][i] += w[i] * cos(0.1 * j * k);",  # n x n values, and no array of the nest has so many
+        "double t = 0; for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) { t += exp(w[i]) * t; c[i][j] = t; }",
+    ],
+)
+def test_what_stays(body: str, read_text: Reader) -> None:
+    found = modelled(read_text, body)
+    assert not [text for text in made(found) if "_of" in text or "log" in text or "cos" in text]
+
+
+def test_values_that_are_shared_keep_their_order(read_text: Reader) -> None:
+    """A mean, and the squares of what is left, both of one row: the second one reads the array of the first."""
+    found = modelled(
+        read_text,
+        pairs(
+            "double t = 0, q = 0; for (int k = 0; k < m; k++) t += a[i][k]; t /= m;"
+            " for (int k = 0; k < m; k++) { double d = a[i][k] - t; q += d * d; } c[i][j] = s / q;"
+        ),
+    )
+    assert made(found) == ["t_of[i] = 0;", "t_of[i] += a[i][k];", "t_of[i] /= m;", "q_of[i] = 0;", "q_of[i] += d * d;"]
+    assert found.whole is not None
+    assert parting_faults(found.whole, found) == []

@@ -14,7 +14,7 @@ from polyc.poly import box_volume, greatest_of, least_of, maps, set_name, sets, 
 from polyc.records import dataclass
 
 CALL_OPERATIONS = 10
-_CHEAP = frozenset(
+CHEAP_CALLS = frozenset(
     name + kind
     for name in ("fabs", "fmax", "fmin", "floor", "ceil", "trunc", "rint", "creal", "cimag", "conj")
     for kind in ("", "f")
@@ -82,7 +82,7 @@ def operations(statement: Statement, subscripts: bool = True) -> float:
         if isinstance(node, c.Binary | c.Unary | c.Ternary | c.Call):
             plain = c.unlabelled(node)
             if plain not in seen:
-                count += CALL_OPERATIONS if isinstance(node, c.Call) and node.function not in _CHEAP else 1
+                count += CALL_OPERATIONS if isinstance(node, c.Call) and node.function not in CHEAP_CALLS else 1
             seen.add(plain)
         elif isinstance(node, c.Assign):
             count += node.op != "="

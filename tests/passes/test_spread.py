@@ -36,6 +36,24 @@ def test_values(file: Path, target: str) -> None:
 
 
 LEFT_ALONE = {
+    "calls with a value of each column, and nothing along them": """
+#include <math.h>
+void f(int n, int m, double A[n][m], double B[n][m])
+{
+#pragma scop
+    for (int i = 0; i < n; i++)
+        for (int k = 0; k < m; k++) {
+            double s = 0.0, t = 0.0;
+            for (int j = 0; j < m; j++) {
+                double angle = 0.5 * k * j / m;
+                s += A[i][j] * cos(angle);
+                t += A[i][j] * sin(angle);
+            }
+            B[i][k] = s / t;
+        }
+#pragma endscop
+}
+""",
     "rows that do not wait": """
 void f(int n, double A[n][n], double B[n][n])
 {

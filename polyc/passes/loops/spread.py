@@ -11,6 +11,7 @@ from polyc.analysis.expressions.straight import unconditional
 from polyc.analysis.extents import elements, on_parameters
 from polyc.cost.recurrences import rows_of
 from polyc.cost.rows_at_once import involves, pieces_of, plain_accesses
+from polyc.cost.time import CHEAP_CALLS
 from polyc.model import ctree as c
 from polyc.model.program import Program
 from polyc.model.scop import Access, AccessKind, Array, Statement
@@ -240,6 +241,8 @@ class _Spreader:
             candidates = [m for m in band.members if m.coincident]
             columns = {id(m): columns_of(self.program, band, m, above, size) for m in candidates}
             member, rows = self.chosen(band, inner, columns, frozenset(written))
+            if member is not None and not rows and self.takes_turns(member, inner):
+                member = None
         if member is None and any(self.program.scop.arrays[name].rank for name in written):
             return replace(band, child=self.at(band.child, (*above, *band.members)))
         steps = self.siblings.loops(band.child, (*above, *band.members))
@@ -411,6 +414,32 @@ class _Spreader:
     def calls(self, inner: list[Member]) -> bool:
         """Whether loops call functions, so that compilers make no vectors of the loop around them either."""
         return self.holds(inner, c.Call)
+
+    def takes_turns(self, member: Member, inner: list[Member]) -> bool:
+        """Whether inner loops call functions, each iteration of a loop with values of its own, and touch no memory
+        along that loop: no compiler makes vectors of it, and nothing waits as long as a call takes."""
+        below = {name for one in inner for name in names(one.schedule.domain())}
+        inside = [(s, position) for s, position in self.along(member) if s.name in below]
+        own, private = set[str](), self.program.scop.privatizable
+        for statement, position in inside:
+            if position is None or any(
+                step_of(a, position) != 0 for a in statement.accesses if a.array not in private and a.exact
+            ):
+                return False
+            if any(node == c.Name(statement.loops[position]) for node in c.walk(statement.body)):
+                own.update(a.array for a in statement.accesses if a.kind is not AccessKind.READ)
+        calls = (
+            (node, statement.loops[position])
+            for statement, position in inside
+            if position is not None
+            for node in c.walk(statement.body)
+            if isinstance(node, c.Call) and node.function not in CHEAP_CALLS | {"sqrt", "sqrtf"}
+        )
+        return any(
+            inner == c.Name(loop) or (isinstance(inner, c.ArrayRef) and inner.array in own)
+            for call, loop in calls
+            for inner in c.walk(call)
+        )
 
     def calls_below_branches(self, inner: list[Member]) -> bool:
         """Whether inner loops call functions where the data say so: no compiler makes vectors of that, and a branch

@@ -93,6 +93,12 @@ class _Nest:
     taken: frozenset[str]
     moves: dict[str, frozenset[str]] = field(default_factory=dict)
     """Variables -> the loops around their declaration that their values change with."""
+    expressions: list[tuple[c.Expr, isl.Set, _Table]] = field(default_factory=list)
+    """Those with a table, without labels, and where they are computed."""
+    current: Draft | None = None
+    """The statement whose expressions get tables."""
+    references: int = 0
+    """To tables of expressions, so far."""
 
     @cached_property
     def inside(self) -> list[Draft]:
@@ -351,6 +357,7 @@ class _Nest:
                 pass
             case _:
                 return item
+        self.current = item
         return self.with_tables(item, value, tables, before)
 
     def with_tables(self, draft: Draft, node: c.Expr, tables: dict[str, _Table], before: list[Item]) -> Draft:
@@ -373,21 +380,19 @@ class _Nest:
         dims = draft.env.dims
         mentioned = self.mentioned(expr, draft)
         loops = tuple(loop for loop in dims if loop in mentioned)
-        refs = {node.ref for node in c.walk(expr) if isinstance(node, c.ArrayRef)}
-        element = type_in(self.region, expr)
-        table = None if element is None else self.table("table", element, loops, [draft.env.domain])
+        own = _projected(draft, frozenset(dims) - set(loops))
+        plain = c.unlabelled(expr)
+        table = next((t for e, where, t in self.expressions if e == plain and own.env.domain.is_subset(where)), None)
         if table is None:
-            return None
-        dropped = frozenset(dims) - set(loops)
-        ref = f"e{len(self.region.made)}"
+            element = type_in(self.region, expr)
+            table = None if element is None else self.table("table", element, loops, [draft.env.domain])
+            if table is None:
+                return None
+            self.expressions.append((plain, own.env.domain, table))
+            before += self.stored(draft, expr, own, table, tables)
+        self.references += 1
+        ref = f"e{self.references}"
         cell = c.ArrayRef(table.name, table.subscripts, ref)
-        own = _projected(draft, dropped)
-        store = c.ExprStmt(c.Assign("=", cell, expr), draft.span)
-        needed = tuple(raw for raw in own.accesses if raw.ref in refs)
-        made = replace(own, body=store, accesses=(*needed, table.raw(own.env.domain, WRITE, ref)))
-        made = self.taking(made, tables)
-        group = self.producers((raw.array for raw in needed), tables)
-        before += self.around(draft, made, group, dropped, tables)
         after = c.rewrite(draft.body, lambda node: cell if node is expr else None)
         left = {node.ref for node in c.walk(after) if isinstance(node, c.ArrayRef)}
         accesses = tuple(raw for raw in draft.accesses if raw.ref in left)
@@ -395,12 +400,19 @@ class _Nest:
         self.region.note("computed-once", message, draft.span)
         return replace(draft, body=after, accesses=(table.raw(draft.env.domain, READ, ref), *accesses))
 
-    def around(
-        self, draft: Draft, made: Draft, group: set[str], dropped: frozenset[str], tables: dict[str, _Table]
-    ) -> list[Item]:
-        """The loops around a new statement, with the variables that it needs."""
-        own = {id(d) for key in group for d in self.writers[key]}
-        place = draft.span
+    def stored(self, draft: Draft, expr: c.Expr, own: Draft, table: _Table, tables: dict[str, _Table]) -> list[Item]:
+        """The loops that compute the expressions of a table, with the variables that these need.
+
+        own: the statement without the loops that these do not change with
+        """
+        refs = {node.ref for node in c.walk(expr) if isinstance(node, c.ArrayRef)}
+        needed = tuple(raw for raw in own.accesses if raw.ref in refs)
+        store = c.ExprStmt(c.Assign("=", c.ArrayRef(table.name, table.subscripts, "e0"), expr), draft.span)
+        made = replace(own, body=store, accesses=(*needed, table.raw(own.env.domain, WRITE, "e0")))
+        made = self.taking(made, tables)
+        group = self.producers((raw.array for raw in needed), tables)
+        kept = {id(d) for key in group for d in self.writers[key]}
+        dropped = frozenset(draft.env.dims) - set(own.env.dims)
 
         def build(items: Iterable[Item]) -> list[Item]:
             found: list[Item] = []
@@ -411,9 +423,9 @@ class _Nest:
                         found += inner
                     elif inner:
                         found.append(replace(item, items=tuple(inner)))
-                elif id(item) in own:
+                elif id(item) in kept:
                     found.append(self.taking(_projected(item, dropped), tables))
-                elif item.span is place and item.env.dims == draft.env.dims:
+                elif item is self.current:
                     found.append(made)
             return found
 

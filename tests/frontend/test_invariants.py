@@ -54,6 +54,7 @@ def made(found: Scop) -> list[str]:
             pairs("c[i][j] = s * cos(0.1 * i) * cos(0.2 * j);"),
             ["table[i] = cos(0.1 * i);", "table2[j] = cos(0.2 * j);"],
         ),
+        (pairs("c[i][j] = s * exp(w[i]) + j * exp(w[i]);"), ["table[i] = exp(w[i]);"]),
         (pairs("double t = exp(w[i]); c[i][j] = s * t;"), ["t_of[i] = exp(w[i]);"]),
         (pairs("double u = w[i] + 1, t = exp(u); c[i][j] = s * t;"), ["t_of[i] = exp(u);"]),
         (

@@ -187,41 +187,32 @@ class _Parting:
             if own.name not in self.stands_for:
                 continue
             then = self.stands_for[own.name]
-            here = [(own, k) for k in range(len(own.accesses))]
-            there: list[tuple[Statement, int]] = []
-            copied: dict[str, tuple[Statement, int]] = {}
-            for access in own.accesses:
-                store = self.stores.get(access.array)
-                if store is None:
-                    continue
-                reads = [(store, k) for k, a in enumerate(store.accesses) if not _writes(a)]
-                if isinstance(_assignment(store).value, c.ArrayRef) and len(reads) == 1:
-                    copied[access.ref] = reads[0]
-                else:
-                    there += [one for one in reads if one not in there]
-            left = [(s, k) for s, k in here if s.accesses[k].array not in self.stores] + there
+            here = [(own, k) for k, a in enumerate(own.accesses) if a.array not in self.stores]
+            stores = [self.stores[a.array] for a in own.accesses if a.array in self.stores]
+            there = [(store, k) for store in stores for k, a in enumerate(store.accesses) if not _writes(a)]
             for position, access in enumerate(then.accesses):
-                found = next((one for one in left if self.is_same(one, access, own, then)), None)
-                if found is not None:
-                    left.remove(found)
-                else:
-                    found = copied.get(access.ref)
-                    if found is None or not self.is_same(found, access, own, then, labelled=False):
-                        raise KeyError(own.name)
+                same = [one for one in here if self.is_same(one, access, own, then) and self.has_label(one, access)]
+                same = same or [one for one in there if self.is_same(one, access, own, then)]
+                if not same:
+                    raise KeyError(own.name)
+                found = same[0]
+                (here if found in here else there).remove(found)
                 if not _writes(access):
                     where = self.instances(own, then).range()
                     yield _Event(*found, then, position, self.instances(found[0], then).intersect_range(where))
-            if left:
+            if here or there:
                 raise KeyError(own.name)
 
-    def is_same(
-        self, one: tuple[Statement, int], access: Access, own: Statement, then: Statement, labelled: bool = True
-    ) -> bool:
+    def has_label(self, one: tuple[Statement, int], access: Access) -> bool:
+        statement, position = one
+        return statement.accesses[position].ref == access.ref
+
+    def is_same(self, one: tuple[Statement, int], access: Access, own: Statement, then: Statement) -> bool:
         """Whether an access of a T, or of an X for it, is that of S."""
         statement, position = one
         found = statement.accesses[position]
         array = self.names.get(found.array, found.array)
-        if (array, found.kind) != (access.array, access.kind) or (labelled and found.ref != access.ref):
+        if (array, found.kind) != (access.array, access.kind):
             return False
         if found.array in self.names and not access.relation.dim(isl.dim_type.out):
             return True  # which element of the table is seen where the flow is compared

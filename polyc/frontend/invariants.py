@@ -203,9 +203,15 @@ class _Nest:
             visit(key)
         return found
 
+    def is_promising(self) -> bool:
+        """Whether anything in the nest takes long enough for a table."""
+        around = self.region.declared
+        sums = (len(d.env.dims) > len(around[key]) for key, own in self.writers.items() for d in own)
+        return any(self.is_dear(draft.body) for draft in self.inside) or any(sums)
+
     def parted(self) -> list[Item]:
         """The nest with what goes before it; alone, where nothing does."""
-        if any(draft.opaque or draft.exit_of for draft in self.inside):
+        if any(draft.opaque or draft.exit_of for draft in self.inside) or not self.is_promising():
             return [self.root]
         self.learn()
         before: list[Item] = []

@@ -293,10 +293,10 @@ def _in_pieces(
     return [dimension(one, of) if isinstance(of, int) else expression(one, of) for one in pieces]
 
 
-def box_volume(piece: isl.Set, without: Collection[int] = ()) -> float:
+def box_volume(piece: isl.Set, without: Collection[int] = (), strided: bool = False) -> float:
     """The number of points of the bounding box of a set without parameters.
 
-    without: dimensions that are left out
+    without: dimensions that are left out; strided: of `i += 4` each fourth value counts
     """
     if piece.is_empty():
         return 0.0
@@ -307,18 +307,21 @@ def box_volume(piece: isl.Set, without: Collection[int] = ()) -> float:
         low, high = least_of(piece, d), greatest_of(piece, d)
         if not (low.is_int() and high.is_int()):
             return float("inf")
-        volume *= high.to_python() - low.to_python() + 1
+        stride = piece.get_stride(d).to_python() if strided else 1
+        volume *= (high.to_python() - low.to_python()) // stride + 1
     return volume
 
 
 def free_volume(piece: isl.Set) -> float:
     """The same without the dimensions that the others decide: a wave of a skewed nest is no box of all its loops."""
     decided: set[int] = set()
-    for constraint in piece.affine_hull().get_constraints():
-        dims = range(piece.dim(isl.dim_type.set)) if constraint.is_equality() else ()
+    hull = piece.affine_hull()
+    for constraint in hull.get_constraints():
+        strided = constraint.involves_dims(isl.dim_type.div, 0, hull.dim(isl.dim_type.div))
+        dims = range(piece.dim(isl.dim_type.set)) if constraint.is_equality() and not strided else ()
         involved = [d for d in dims if d not in decided and constraint.involves_dims(isl.dim_type.set, d, 1)]
         decided.update(involved[-1:])
-    return box_volume(piece, decided)
+    return box_volume(piece, decided, strided=True)
 
 
 def box_extents(piece: isl.Set, known: isl.Set, fixed: Collection[int] = (), forms: int = 1) -> list[isl.PwAff] | None:

@@ -175,7 +175,9 @@ class _Nest:
     # --- what is worth a table
 
     def is_dear(self, node: c.Node) -> bool:
-        return any(isinstance(one, c.Call) and _is_dear(one.function) for one in c.walk(node))
+        """Whether an expression calls a function that takes long, of anything but constants: compilers fold these."""
+        calls = (one for one in c.walk(node) if isinstance(one, c.Call) and _is_dear(one.function))
+        return any(isinstance(part, c.Name | c.ArrayRef) for call in calls for part in c.walk(call))
 
     def producers(self, read: Iterable[str], tables: Iterable[str]) -> set[str]:
         """The variables without a table that some are computed of, with these."""

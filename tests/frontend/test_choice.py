@@ -16,7 +16,8 @@ HEAD = "void f(int n, double a[n], float b[n], double c[n], int k[n], long *l, i
 def scop_of(body: str, folder: Path):  # type: ignore[no-untyped-def]
     includes = "#include <math.h>\n#include <stdlib.h>\n"
     text = f"{includes}{HEAD} {{\n#pragma scop\nfor (int i = 0; i < n; i++)\n{body}\n#pragma endscop\n}}\n"
-    return region_of(text, folder).scop
+    found = region_of(text, folder).scop
+    return found.whole or found  # each iteration in its place
 
 
 @pytest.mark.parametrize(

@@ -79,6 +79,7 @@ def test_what_is_computed_before_the_nest(body: str, expected: list[str], read_t
         pairs("c[i][j] = s;"),  # each pair has a sum of its own
         pairs("double t = w[i] + w[j]; c[i][j] = s * t;"),  # that takes no longer than to load it
         pairs("double t = sqrt(w[i]); c[i][j] = s * t;"),
+        pairs("c[i][j] = s * exp(0.5);"),  # compilers fold it
         pairs("double t = 0; for (int k = 0; k < m; k++) t += c[i][k]; c[i][j] = s / t;"),  # the nest writes it
         pairs("double t = 0; for (int k = 0; k < j; k++) t += a[i][k]; c[i][j] = s / t;"),  # another sum for each j
         pairs("c[i][j] = w[j] > 0 ? s * log(w[j]) : s;"),  # evaluated where the condition holds only
@@ -90,7 +91,7 @@ def test_what_is_computed_before_the_nest(body: str, expected: list[str], read_t
 )
 def test_what_stays(body: str, read_text: Reader) -> None:
     found = modelled(read_text, body)
-    assert not [text for text in made(found) if "_of" in text or "log" in text or "cos" in text]
+    assert not [text for text in made(found) if "_of" in text or "table" in text]
 
 
 def test_values_that_are_shared_keep_their_order(read_text: Reader) -> None:

@@ -1,4 +1,4 @@
-"""The extreme values of sets, in which isl's own functions see pieces that are empty."""
+"""The extreme values of sets, in which isl's own functions see pieces that are empty, and how many points they have."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 import islpy as isl
 import pytest
 
-from polyc.poly import greatest_of, least_of
+from polyc.poly import free_volume, greatest_of, least_of
 
 PIECE = """{ [i] : exists (a = floor((1 + i) / 6), b = floor((1 + i) / 3):
     3b = 1 + i and 6a >= -4 + i and 6a <= i and 0 <= i <= 6) }"""
@@ -39,3 +39,8 @@ def test_nobody_asks_isl() -> None:
     source = Path(__file__).parents[2] / "polyc"
     using = [file.name for file in source.rglob("*.py") if any(name in file.read_text() for name in ISL)]
     assert using == []
+
+
+def test_strides_are_no_dimensions_that_others_decide() -> None:
+    assert free_volume(isl.Set("{ S[i, j] : 0 <= i < 80 and i mod 8 = 0 and 0 <= j < 5 }")) == 50
+    assert free_volume(isl.Set("{ S[i, j] : 0 <= i < 10 and j = 3 - i }")) == 10

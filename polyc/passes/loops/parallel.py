@@ -172,7 +172,6 @@ class _Shares:
         self, member: Member, above: tuple[Member, ...], below: Node, added: isl.UnionMap | None = None
     ) -> Member:
         always = self.program.options.threads == "always"
-        above = tuple(one for one in above if not _runs_once(one, self.program.tree.domain))
         if above and not always and not self.is_worth_it(member, above, added):
             return replace(member, parallel=False)
         if above and added is None and self.runs_once(member, above):

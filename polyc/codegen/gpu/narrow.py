@@ -30,13 +30,14 @@ def fit_32_bits(program: Program, arrays: Iterable[str], top: tuple[c.Stmt, ...]
         known = [extent for extent in extents if extent is not None]
         if len(known) < len(extents) or prod(known) > LARGEST:
             return False
-    numbers = [_number(n) for item in (*top, *body) for n in c.walk(item) if isinstance(n, c.Literal)]
-    return max(numbers, default=0) ** 2 <= LARGEST and has_plain_indices(top, body)
+    return has_plain_indices(top, body)
 
 
 def has_plain_indices(top: tuple[c.Stmt, ...], body: tuple[c.Stmt, ...]) -> bool:
-    """Whether no index is a value that a kernel computes with."""
+    """Whether no index is a value that a kernel computes with, and no product of two of its numbers is too large."""
     nodes = [n for item in (*top, *body) for n in c.walk(item)]
+    if max((_number(n) for n in nodes if isinstance(n, c.Literal)), default=0) ** 2 > LARGEST:
+        return False  # loops over `100000 * (i % 2) + i` have more values than there are elements
     indices = {n.name for n in nodes if isinstance(n, c.Decl) and n.type in SHORT}
     return indices.isdisjoint(_values(body))
 

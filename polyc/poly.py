@@ -233,8 +233,8 @@ def everywhere(relation: isl.Map) -> isl.Map | None:
     return wide.set_tuple_id(isl.dim_type.out, space.get_tuple_id(isl.dim_type.out)) if named else wide
 
 
-def project(domain: isl.Set, names: Iterable[str]) -> isl.Set:
-    """The domain without some of its parameters."""
+def project(domain: Sized, names: Iterable[str]) -> Sized:
+    """A domain, or a relation, without some of its parameters."""
     for name in names:
         position = domain.find_dim_by_name(isl.dim_type.param, name)
         if position >= 0:

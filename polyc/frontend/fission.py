@@ -10,14 +10,13 @@ import islpy as isl
 from polyc.analysis.expressions.straight import changes_nothing
 from polyc.analysis.extents import text_of
 from polyc.frontend.build import Placed, drafts, place, with_loop_as, without_empty
-from polyc.frontend.c.ctype import Dim, Shape
 from polyc.frontend.c.state import Env, Region, along, variable
 from polyc.frontend.extract import Draft, Item, LoopItem
 from polyc.frontend.flow import Flows, accesses_of, stays
 from polyc.frontend.idioms.helpers import is_arithmetic, type_of
-from polyc.frontend.sets.accesses import READ, WRITE, Raw
+from polyc.frontend.sets.accesses import READ, WRITE, Raw, element_of
 from polyc.model import ctree as c
-from polyc.model.scop import AccessKind, Array, CType, Storage
+from polyc.model.scop import AccessKind, CType
 from polyc.poly import project
 from polyc.records import dataclass, replace
 
@@ -161,21 +160,12 @@ class _Nest:
 
     def raw(self, env: Env, array: str, kind: AccessKind) -> Raw:
         """The access to the element of an iteration."""
-        parts = isl.PwAffList.alloc(env.domain.get_ctx(), len(self.dims))
-        space = isl.Space.alloc(env.domain.get_ctx(), 0, 0, len(self.dims))
-        for key in self.dims:
-            parts, space = parts.add(variable(key)), space.align_params(variable(key).get_space())
-        found = isl.Map.from_multi_pw_aff(isl.MultiPwAff.from_pw_aff_list(space, parts))
-        relation = found.set_tuple_name(isl.dim_type.out, array).intersect_params(env.domain.params())
-        return Raw("e0", array, kind, relation, True, ())
+        return element_of(array, [variable(key) for key in self.dims], env.domain, kind)
 
     def array(self, wish: str, element: CType, taken: frozenset[str]) -> tuple[str, c.ArrayRef]:
         """A new array with an element for each iteration."""
-        name = self.region.declare(wish, Shape(element, tuple(Dim(None, False) for _ in self.ends)), taken)
-        for end in self.ends:  # the array is there
-            self.region.assumed = self.region.assumed.intersect_params(end.pos_set().params())
         texts = tuple(text_of(self.region.parameters.values(), end) for end in self.ends)
-        self.region.made[name] = Array(name, name, element, self.ends, texts, Storage.REGION)
+        name = self.region.make(wish, element, self.ends, texts, taken)
         return name, c.ArrayRef(name, tuple(c.Name(key) for key in self.dims), "e0")
 
 

@@ -12,17 +12,16 @@ import islpy as isl
 from polyc.analysis.expressions.straight import changes_nothing
 from polyc.analysis.extents import text_of
 from polyc.frontend.build import drafts, without_empty
-from polyc.frontend.c.ctype import Dim, Shape
 from polyc.frontend.c.functions import real_type
 from polyc.frontend.c.state import Region, along, variable
 from polyc.frontend.extract import Draft, Item, LoopItem
 from polyc.frontend.fission import type_in
 from polyc.frontend.flow import without_dead
 from polyc.frontend.idioms.helpers import is_arithmetic
-from polyc.frontend.sets.accesses import READ, WRITE, Raw
+from polyc.frontend.sets.accesses import READ, WRITE, Raw, element_of
 from polyc.model import ctree as c
-from polyc.model.scop import AccessKind, Array, CType, Storage
-from polyc.poly import affine_of, project
+from polyc.model.scop import AccessKind, CType
+from polyc.poly import affine_of, constant_of, project
 from polyc.records import dataclass, field, replace
 
 _PARAM, _SET = isl.dim_type.param, isl.dim_type.set
@@ -77,13 +76,7 @@ class _Table:
         )
 
     def raw(self, domain: isl.Set, kind: AccessKind, ref: str) -> Raw:
-        parts = isl.PwAffList.alloc(domain.get_ctx(), len(self.values))
-        space = isl.Space.alloc(domain.get_ctx(), 0, 0, len(self.values))
-        for value in self.values:
-            parts, space = parts.add(value), space.align_params(value.get_space())
-        found = isl.Map.from_multi_pw_aff(isl.MultiPwAff.from_pw_aff_list(space, parts))
-        relation = found.set_tuple_name(isl.dim_type.out, self.name).intersect_params(domain.params())
-        return Raw(ref, self.name, kind, relation, True, ())
+        return element_of(self.name, self.values, domain, kind, ref)
 
 
 @dataclass(eq=False)
@@ -93,16 +86,23 @@ class _Nest:
     taken: frozenset[str]
     moves: dict[str, frozenset[str]] = field(default_factory=dict)
     """Variables -> the loops around their declaration that their values change with."""
+    tables: dict[str, _Table] = field(default_factory=dict)
+    """Of variables."""
     expressions: list[tuple[c.Expr, isl.Set, _Table]] = field(default_factory=list)
     """Those with a table, without labels, and where they are computed."""
-    current: Draft | None = None
-    """The statement whose expressions get tables."""
+    before: list[Item] = field(default_factory=list)
+    """What fills the tables."""
     references: int = 0
     """To tables of expressions, so far."""
 
     @cached_property
     def inside(self) -> list[Draft]:
         return drafts((self.root,))
+
+    @cached_property
+    def around(self) -> frozenset[str]:
+        """All loops of the nest."""
+        return frozenset(loop for draft in self.inside for loop in draft.env.variables)
 
     @cached_property
     def written(self) -> set[str]:
@@ -170,7 +170,11 @@ class _Nest:
         """Whether the loops that a variable's value does not change with decide nothing of how often it is changed."""
         around = self.region.declared[key]
         free = [loop for loop in around if loop not in self.moves[key]]
-        return not free or all(_is_product(d.env.domain, free, d.env.dims[len(around) :]) for d in self.writers[key])
+        for draft in self.writers[key] if free else ():
+            domain, inner = draft.env.domain, draft.env.dims[len(around) :]
+            if inner and not project(domain, free).intersect(project(domain, inner)).is_equal(domain):
+                return False
+        return True
 
     # --- what is worth a table
 
@@ -179,12 +183,12 @@ class _Nest:
         calls = (one for one in c.walk(node) if isinstance(one, c.Call) and _is_dear(one.function))
         return any(isinstance(part, c.Name | c.ArrayRef) for call in calls for part in c.walk(call))
 
-    def producers(self, read: Iterable[str], tables: Iterable[str]) -> set[str]:
+    def producers(self, read: Iterable[str]) -> set[str]:
         """The variables without a table that some are computed of, with these."""
         found, waiting = set[str](), list(read)
         while waiting:
             key = waiting.pop()
-            if key in self.writers and key not in found and key not in tables:
+            if key in self.writers and key not in found and key not in self.tables:
                 found.add(key)
                 waiting += [raw.array for d in self.writers[key] for raw in d.accesses if raw.kind is READ]
         return found
@@ -216,33 +220,34 @@ class _Nest:
         if any(draft.opaque or draft.exit_of for draft in self.inside) or not self.is_promising():
             return [self.root]
         self.learn()
-        before: list[Item] = []
-        tables: dict[str, _Table] = {}
         for key in self.ordered():
-            own, around = self.writers[key], self.region.declared[key]
-            group = self.producers([key], tables)
-            bodies = [d for one in group for d in self.writers[one]]
-            long = any(len(d.env.dims) > len(around) for d in own)
-            if len(self.moves[key]) == len(around) or not (long or any(self.is_dear(d.body) for d in bodies)):
-                continue
-            loops = tuple(loop for loop in around if loop in self.moves[key])
-            element = self.region.scope.symbols[key].shape.element
-            table = self.table(f"{key}_of", element, loops, [d.env.domain for d in own])
-            if table is None:
-                continue
-            tables[key] = table
-            kept = frozenset(around) - self.moves[key]
-            before += self.loops(group, kept, tables)
-            self.told(key, own[0], kept)
-        rest: list[Item] = [self.without_expressions(self.root, tables, before)]
-        if not before:
+            self.tabulate(key)
+        rest: list[Item] = [self.without_expressions(self.root)]
+        if not self.before:
             return [self.root]
-        rest = without_empty(rest, lambda d: None if self.is_gone(d, tables) else self.taking(d, tables))
-        return [*before, *without_dead(rest, self.region)]
+        rest = without_empty(rest, lambda d: None if self.is_gone(d) else self.taking(d))
+        return [*self.before, *without_dead(rest, self.region)]
 
-    def is_gone(self, draft: Draft, tables: dict[str, _Table]) -> bool:
+    def tabulate(self, key: str) -> None:
+        """Give a variable a table, where it is worth one."""
+        own, around = self.writers[key], self.region.declared[key]
+        group = self.producers([key])
+        dear = any(self.is_dear(d.body) for one in group for d in self.writers[one])
+        long = any(len(d.env.dims) > len(around) for d in own)
+        if len(self.moves[key]) == len(around) or not (long or dear):
+            return
+        loops = tuple(loop for loop in around if loop in self.moves[key])
+        element = self.region.scope.symbols[key].shape.element
+        table = self.table(f"{key}_of", element, loops, [d.env.domain for d in own])
+        if table is not None:
+            self.tables[key] = table
+            dropped = frozenset(around) - self.moves[key]
+            self.before += self.filling(group, dropped)
+            self.told(key, own[0], dropped)
+
+    def is_gone(self, draft: Draft) -> bool:
         """Whether a statement gives a variable a value that has a table."""
-        return any(raw.kind is not READ and raw.array in tables for raw in draft.accesses)
+        return any(raw.kind is not READ and raw.array in self.tables for raw in draft.accesses)
 
     def told(self, key: str, draft: Draft, free: Iterable[str]) -> None:
         symbol = self.region.symbol(key)
@@ -262,8 +267,7 @@ class _Nest:
         ends: list[isl.PwAff] = []
         one = isl.Val.one(whole.get_ctx())
         for key in loops:
-            names = {name for domain in domains for name in _loops_of(domain, self.inside) if name != key}
-            own = along(project(whole, names), key).intersect_params(known).coalesce()
+            own = along(project(whole, self.around - {key}), key).intersect_params(known).coalesce()
             if own.is_empty() or not (own.dim_has_upper_bound(_SET, 0) and own.dim_has_lower_bound(_SET, 0)):
                 return None
             end, first, value = own.dim_max(0).add_constant_val(one), None, variable(key)
@@ -282,18 +286,15 @@ class _Nest:
         texts = tuple(text_of(self.region.parameters.values(), end) for end in ends)
         if any(text is None for text in texts) or not self.fits(ends, element, whole, known):
             return None
-        name = self.region.declare(wish, Shape(element, tuple(Dim(None, False) for _ in ends)), self.taken)
-        self.region.made[name] = Array(name, name, element, tuple(ends), texts, Storage.REGION)
-        for end in ends:
-            self.region.assumed = self.region.assumed.intersect_params(end.pos_set().params())
+        name = self.region.make(wish, element, tuple(ends), texts, self.taken)
         return _Table(name, loops, tuple(firsts), tuple(values))
 
     def fits(self, ends: list[isl.PwAff], element: CType, domain: isl.Set, known: isl.Set) -> bool:
         """Whether a table is small, or has in each dimension no more elements than the nest touches of one array."""
-        sizes = [_constant(end) for end in ends]
+        sizes = [constant_of(end) for end in ends]
         if all(size is not None for size in sizes):
             return prod(size for size in sizes if size is not None) * element.size_bytes <= TABLE_BYTES
-        where = project(domain, _loops_of(domain, self.inside)).params().intersect(known)
+        where = project(domain, self.around).params().intersect(known)
         for touched in self.touched():
             for chosen in permutations(touched, len(ends)):
                 if all(where.is_subset(size.ge_set(end).params()) for size, end in zip(chosen, ends, strict=True)):
@@ -307,7 +308,7 @@ class _Nest:
                 rank = raw.relation.dim(isl.dim_type.out)
                 if not raw.exact or not rank:
                     continue
-                cells = _without(raw.relation, draft.env.dims).range().reset_tuple_id()
+                cells = project(raw.relation, draft.env.dims).range().reset_tuple_id()
                 own = [cells.project_out(_SET, d + 1, rank - d - 1).project_out(_SET, 0, d) for d in range(rank)]
                 if all(one.dim_has_upper_bound(_SET, 0) and one.dim_has_lower_bound(_SET, 0) for one in own):
                     unit = isl.Val.one(cells.get_ctx())
@@ -315,8 +316,13 @@ class _Nest:
 
     # --- new loops
 
-    def loops(self, group: set[str], dropped: frozenset[str], tables: dict[str, _Table]) -> list[Item]:
-        """The loops that give a group of variables their values, without some of those around them."""
+    def filling(
+        self, group: set[str], dropped: frozenset[str], place: Draft | None = None, made: Draft | None = None
+    ) -> list[Item]:
+        """The loops that give a group of variables their values, without some of those around them.
+
+        made: a statement beside them, in the place of another one
+        """
         own = {id(d) for key in group for d in self.writers[key]}
 
         def build(items: Iterable[Item]) -> list[Item]:
@@ -329,75 +335,79 @@ class _Nest:
                     elif inner:
                         found.append(replace(item, items=tuple(inner)))
                 elif id(item) in own:
-                    found.append(self.taking(_projected(item, dropped), tables))
+                    found.append(self.taking(_projected(item, dropped)))
+                elif item is place and made is not None:
+                    found.append(self.taking(made))
             return found
 
         return build([self.root])
 
-    def taking(self, draft: Draft, tables: dict[str, _Table]) -> Draft:
+    def taking(self, draft: Draft) -> Draft:
         """A statement with tables in the places of variables."""
-        met = {raw.array for raw in draft.accesses} & tables.keys()
+        met = {raw.array for raw in draft.accesses} & self.tables.keys()
         if not met:
             return draft
 
         def change(node: c.Node) -> c.Node | None:
             if isinstance(node, c.ArrayRef) and node.array in met:
-                table = tables[node.array]
+                table = self.tables[node.array]
                 return replace(node, array=table.name, subscripts=table.subscripts)
             return None
 
         accesses = tuple(
-            replace(tables[raw.array].raw(draft.env.domain, raw.kind, raw.ref)) if raw.array in met else raw
+            self.tables[raw.array].raw(draft.env.domain, raw.kind, raw.ref) if raw.array in met else raw
             for raw in draft.accesses
         )
         return replace(draft, accesses=accesses, body=c.rewrite(draft.body, change))
 
     # --- expressions
 
-    def without_expressions(self, item: Item, tables: dict[str, _Table], before: list[Item]) -> Item:
+    def without_expressions(self, item: Item) -> Item:
         """The loops with tables in the places of expressions that take long."""
         if isinstance(item, LoopItem):
-            return replace(item, items=tuple(self.without_expressions(one, tables, before) for one in item.items))
-        if self.is_gone(item, tables) or item.opaque:
-            return item
+            return replace(item, items=tuple(map(self.without_expressions, item.items)))
         match item.body:
-            case c.ExprStmt(expr=c.Assign(value=value)):
-                pass
-            case _:
-                return item
-        self.current = item
-        return self.with_tables(item, value, tables, before)
+            case c.ExprStmt(expr=c.Assign(value=value)) if not self.is_gone(item):
+                return self.with_tables(item, value, item)
+        return item
 
-    def with_tables(self, draft: Draft, node: c.Expr, tables: dict[str, _Table], before: list[Item]) -> Draft:
+    def with_tables(self, draft: Draft, node: c.Expr, first: Draft) -> Draft:
         """A statement with tables in the places of the largest parts of an expression that take long, that a loop
-        around does not change, and that a table has room for."""
+        around does not change, and that a table has room for. first: the statement without any"""
         if not self.is_dear(node):
             return draft
         mentioned = self.mentioned(node, draft)
         worth = isinstance(node, c.Call | c.Binary | c.Unary) and changes_nothing(node)
         if worth and len(mentioned) < len(draft.env.dims):
-            found = self.with_table(draft, node, tables, before)
-            if found is not None:
-                return found
+            table = self.table_of(node, draft, mentioned, first)
+            if table is not None:
+                return self.with_table(draft, node, table)
         for inner in _evaluated(node):
-            draft = self.with_tables(draft, inner, tables, before)
+            draft = self.with_tables(draft, inner, first)
         return draft
 
-    def with_table(self, draft: Draft, expr: c.Expr, tables: dict[str, _Table], before: list[Item]) -> Draft | None:
-        """The same for one part; None where there is no table."""
-        dims = draft.env.dims
-        mentioned = self.mentioned(expr, draft)
-        loops = tuple(loop for loop in dims if loop in mentioned)
-        own = _projected(draft, frozenset(dims) - set(loops))
-        plain = c.unlabelled(expr)
-        table = next((t for e, where, t in self.expressions if e == plain and own.env.domain.is_subset(where)), None)
-        if table is None:
-            element = type_in(self.region, expr)
-            table = None if element is None else self.table("table", element, loops, [draft.env.domain])
-            if table is None:
-                return None
-            self.expressions.append((plain, own.env.domain, table))
-            before += self.stored(draft, expr, own, table, tables)
+    def table_of(self, expr: c.Expr, draft: Draft, mentioned: frozenset[str], first: Draft) -> _Table | None:
+        """The table of an expression in a statement, filled before the nest; None where there is no room for one."""
+        loops = tuple(loop for loop in draft.env.dims if loop in mentioned)
+        dropped = frozenset(draft.env.dims) - mentioned
+        own, plain = _projected(draft, dropped), c.unlabelled(expr)
+        for known, where, table in self.expressions:
+            if known == plain and own.env.domain.is_subset(where):
+                return table
+        element = type_in(self.region, expr)
+        found = None if element is None else self.table("table", element, loops, [draft.env.domain])
+        if found is None:
+            return None
+        refs = {node.ref for node in c.walk(expr) if isinstance(node, c.ArrayRef)}
+        needed = tuple(raw for raw in own.accesses if raw.ref in refs)
+        store = c.ExprStmt(c.Assign("=", c.ArrayRef(found.name, found.subscripts, "e0"), expr), draft.span)
+        made = replace(own, body=store, accesses=(*needed, found.raw(own.env.domain, WRITE, "e0")))
+        self.expressions.append((plain, own.env.domain, found))
+        self.before += self.filling(self.producers(raw.array for raw in needed), dropped, first, made)
+        return found
+
+    def with_table(self, draft: Draft, expr: c.Expr, table: _Table) -> Draft:
+        """A statement with an element of a table in the place of an expression."""
         self.references += 1
         ref = f"e{self.references}"
         cell = c.ArrayRef(table.name, table.subscripts, ref)
@@ -407,37 +417,6 @@ class _Nest:
         message = "a part of this does not change with all loops around it: it is computed once, before the nest"
         self.region.note("computed-once", message, draft.span)
         return replace(draft, body=after, accesses=(table.raw(draft.env.domain, READ, ref), *accesses))
-
-    def stored(self, draft: Draft, expr: c.Expr, own: Draft, table: _Table, tables: dict[str, _Table]) -> list[Item]:
-        """The loops that compute the expressions of a table, with the variables that these need.
-
-        own: the statement without the loops that these do not change with
-        """
-        refs = {node.ref for node in c.walk(expr) if isinstance(node, c.ArrayRef)}
-        needed = tuple(raw for raw in own.accesses if raw.ref in refs)
-        store = c.ExprStmt(c.Assign("=", c.ArrayRef(table.name, table.subscripts, "e0"), expr), draft.span)
-        made = replace(own, body=store, accesses=(*needed, table.raw(own.env.domain, WRITE, "e0")))
-        made = self.taking(made, tables)
-        group = self.producers((raw.array for raw in needed), tables)
-        kept = {id(d) for key in group for d in self.writers[key]}
-        dropped = frozenset(draft.env.dims) - set(own.env.dims)
-
-        def build(items: Iterable[Item]) -> list[Item]:
-            found: list[Item] = []
-            for item in items:
-                if isinstance(item, LoopItem):
-                    inner = build(item.items)
-                    if item.key in dropped:
-                        found += inner
-                    elif inner:
-                        found.append(replace(item, items=tuple(inner)))
-                elif id(item) in kept:
-                    found.append(self.taking(_projected(item, dropped), tables))
-                elif item is self.current:
-                    found.append(made)
-            return found
-
-        return build([self.root])
 
 
 def _evaluated(node: c.Expr) -> list[c.Expr]:
@@ -468,18 +447,6 @@ def _assignment(draft: Draft, key: str) -> c.Assign | None:
     return None
 
 
-def _is_product(domain: isl.Set, free: Iterable[str], inner: Iterable[str]) -> bool:
-    """Whether some loops run the same whatever others do: the domain is a product of the two.
-
-    inner: loops inside of all of these
-    """
-    free, inner = list(free), list(inner)
-    without, outer = project(domain, free), project(domain, inner)
-    if inner:
-        return bool(without.intersect(outer).is_equal(domain))
-    return True
-
-
 def _projected(draft: Draft, dropped: Iterable[str]) -> Draft:
     """A statement without some of the loops around it."""
     names = [loop for loop in draft.env.dims if loop in dropped]
@@ -487,26 +454,8 @@ def _projected(draft: Draft, dropped: Iterable[str]) -> Draft:
         return draft
     domain = project(draft.env.domain, names).coalesce()
     dims = tuple(loop for loop in draft.env.dims if loop not in names)
-    accesses = tuple(replace(raw, relation=_without(raw.relation, names)) for raw in draft.accesses)
+    accesses = tuple(replace(raw, relation=project(raw.relation, names)) for raw in draft.accesses)
     return replace(draft, env=replace(draft.env, domain=domain, dims=dims), accesses=accesses)
-
-
-def _without(relation: isl.Map, names: Iterable[str]) -> isl.Map:
-    for name in names:
-        position = relation.find_dim_by_name(_PARAM, name)
-        if position >= 0:
-            relation = relation.project_out(_PARAM, position, 1)
-    return relation
-
-
-def _constant(value: isl.PwAff) -> int | None:
-    only = affine_of(value)
-    return int(only.get_constant_val().to_python()) if only is not None and only.is_cst() else None
-
-
-def _loops_of(domain: isl.Set, inside: list[Draft]) -> set[str]:
-    """The loops of a nest that a domain mentions."""
-    return {loop for draft in inside for loop in draft.env.variables if domain.find_dim_by_name(_PARAM, loop) >= 0}
 
 
 __all__ = ["with_invariants_apart"]

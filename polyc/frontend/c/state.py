@@ -8,7 +8,7 @@ from itertools import chain, count
 import islpy as isl
 
 from polyc.errors import Diagnostic, Severity, Span
-from polyc.frontend.c.ctype import Shape, kept
+from polyc.frontend.c.ctype import Dim, Shape, kept
 from polyc.frontend.c.effects import ANYTHING, Effect
 from polyc.frontend.c.symbols import ISL_WORDS, Scope, Symbol
 from polyc.model import ctree as c
@@ -133,7 +133,7 @@ class Region:
     renamed: frozenset[str] = frozenset()
     """Variables that iterations have in the places of others (`lastprivate.py`)."""
     made: dict[str, Array] = field(default_factory=dict)
-    """Arrays that the region has for values of its iterations (`fission.py`)."""
+    """Arrays that the region has for values of its iterations (`fission.py`, `invariants.py`)."""
     parameters: dict[str, Parameter] = field(default_factory=dict)
     ranges: isl.Set = EVERYTHING
     """The values that the types of parameters can hold."""
@@ -173,6 +173,24 @@ class Region:
         symbols[name] = Symbol(name, name, shape, Storage.REGION, None)
         self.written |= {name}
         self.read |= {name}
+        return name
+
+    def make(
+        self,
+        wish: str,
+        element: CType,
+        ends: tuple[isl.PwAff, ...],
+        texts: tuple[c.Expr | None, ...],
+        taken: frozenset[str],
+    ) -> str:
+        """The key, and name, of a new array for values of iterations. It has an element, that is assumed.
+
+        ends: its extents; texts: they in C; taken: as of `declare`
+        """
+        name = self.declare(wish, Shape(element, tuple(Dim(None, False) for _ in ends)), taken)
+        for end in ends:
+            self.assumed = self.assumed.intersect_params(end.pos_set().params())
+        self.made[name] = Array(name, name, element, ends, texts, Storage.REGION)
         return name
 
     def fixed(self, key: str) -> int | None:

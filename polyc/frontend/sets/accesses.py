@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import islpy as isl
 
 from polyc.analysis.expressions.facts import base_key, mentions
@@ -32,6 +34,17 @@ class Raw:
     exact: bool
     loose: tuple[int, ...]
     """As in `Access`."""
+
+
+def element_of(array: str, values: Collection[isl.PwAff], domain: isl.Set, kind: AccessKind, ref: str = "e0") -> Raw:
+    """The access to the element that has some values for subscripts."""
+    parts = isl.PwAffList.alloc(CTX, len(values))
+    space = isl.Space.alloc(CTX, 0, 0, len(values))
+    for value in values:
+        parts, space = parts.add(value), space.align_params(value.get_space())
+    found = isl.Map.from_multi_pw_aff(isl.MultiPwAff.from_pw_aff_list(space, parts))
+    relation = found.set_tuple_name(isl.dim_type.out, array).intersect_params(domain.params())
+    return Raw(ref, array, kind, relation, True, ())
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -20,6 +20,8 @@ CHEAP_CALLS = frozenset(
     for kind in ("", "f")
 )
 """Functions for which machines have an instruction, or need none."""
+SET_ERRNO = frozenset({"sqrt", "sqrtf"})
+"""Functions that vectors have an instruction for, which compilers use where nobody reads the errno that they set."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,9 +49,12 @@ OPTIONS = {
 ASSUMED = {"assumed": ("n >= -1",)}
 
 
-@pytest.mark.parametrize("name", sorted(file.stem for file in FOLDER.glob("*.c")))
-def test_refused(name: str) -> None:
-    file = FOLDER / f"{name}.c"
+FILES = [*sorted(FOLDER.glob("*.c")), FOLDER.parents[1] / "mutation" / "programs" / "webs.c"]
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
+def test_refused(file: Path) -> None:
+    name = file.stem
     given = InputOptions(detect="#pragma scop" not in file.read_text(), assume=ASSUMED.get(name, ()))
     (region,) = read(str(file), given).regions
     remarks = compile_region(region, OPTIONS.get(name, Options())).program.remarks

@@ -54,6 +54,11 @@ def made(found: Scop) -> list[str]:
             pairs("c[i][j] = s * cos(0.1 * i) * cos(0.2 * j);"),
             ["table[i] = cos(0.1 * i);", "table2[j] = cos(0.2 * j);"],
         ),
+        (
+            "for (int i = 0; i < n; i++) for (int j = r; j < m - r; j++) { double s = 0;"
+            " for (int u = -r; u <= r; u++) s += exp(-0.5 * u * u) * a[i][j + u]; b[i][j] = s; }",
+            ["table[u + r] = exp(-0.5 * u * u);"],
+        ),
         (pairs("c[i][j] = s * exp(w[i]) + j * exp(w[i]);"), ["table[i] = exp(w[i]);"]),
         (pairs("double t = exp(w[i]); c[i][j] = s * t;"), ["t_of[i] = exp(w[i]);"]),
         (pairs("double u = w[i] + 1, t = exp(u); c[i][j] = s * t;"), ["t_of[i] = exp(u);"]),

@@ -9,6 +9,7 @@ from math import prod
 import islpy as isl
 
 from polyc.cost.balance import is_uneven, saved_seconds
+from polyc.cost.time import SET_ERRNO
 from polyc.machine import load_cpu
 from polyc.model import ctree as c
 from polyc.model.program import Program
@@ -55,9 +56,6 @@ ENOUGH = 64
 """Iterations that are shared well among the threads of any machine."""
 MOST_INSIDE = 2
 """Loops inside of a parallel one that are shared with it."""
-
-SET_ERRNO = frozenset({"sqrt", "sqrtf"})
-"""Functions that vectors have an instruction for, which compilers use where nobody reads the errno that they set."""
 
 
 def mark_loops(program: Program) -> Program:

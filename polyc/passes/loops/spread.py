@@ -11,7 +11,7 @@ from polyc.analysis.expressions.straight import unconditional
 from polyc.analysis.extents import elements, on_parameters
 from polyc.cost.recurrences import rows_of
 from polyc.cost.rows_at_once import involves, pieces_of, plain_accesses
-from polyc.cost.time import CHEAP_CALLS
+from polyc.cost.time import CHEAP_CALLS, SET_ERRNO
 from polyc.model import ctree as c
 from polyc.model.program import Program
 from polyc.model.scop import Access, AccessKind, Array, Statement
@@ -433,12 +433,12 @@ class _Spreader:
             for statement, position in inside
             if position is not None
             for node in c.walk(statement.body)
-            if isinstance(node, c.Call) and node.function not in CHEAP_CALLS | {"sqrt", "sqrtf"}
+            if isinstance(node, c.Call) and node.function not in CHEAP_CALLS | SET_ERRNO
         )
         return any(
-            inner == c.Name(loop) or (isinstance(inner, c.ArrayRef) and inner.array in own)
+            part == c.Name(loop) or (isinstance(part, c.ArrayRef) and part.array in own)
             for call, loop in calls
-            for inner in c.walk(call)
+            for part in c.walk(call)
         )
 
     def calls_below_branches(self, inner: list[Member]) -> bool:

@@ -61,20 +61,14 @@ class _Event:
     pairs: isl.Map
     """`{ T[i] -> S[i, j] }`"""
 
-    def sources(self, values: Values, then: bool) -> _Sources:
-        statement, position = (self.then, self.place) if then else (self.statement, self.position)
-        label = access_of(statement.accesses[position], position)
-        reader = isl.UnionMap.from_map(label.domain_map().reverse())
+    @property
+    def reader(self) -> isl.UnionMap:
         """`{ T[i] -> [T[i] -> ref[]] }`."""
-        return _Sources(reader.apply_range(values.flow.reverse()), reader.apply_range(values.first))
+        return _labelled(self.statement, self.position)
 
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Sources:
-    """What one access reads, by the instances of its statement."""
-
-    flow: isl.UnionMap
-    first: isl.UnionMap
+    @property
+    def then_reader(self) -> isl.UnionMap:
+        return _labelled(self.then, self.place)
 
 
 @dataclass(slots=True, eq=False)
@@ -190,25 +184,24 @@ class _Parting:
             here = [(own, k) for k, a in enumerate(own.accesses) if a.array not in self.stores]
             stores = [self.stores[a.array] for a in own.accesses if a.array in self.stores]
             there = [(store, k) for store in stores for k, a in enumerate(store.accesses) if not _writes(a)]
+            where = self.instances(own, then).range()
+            stand = {one.name: self.instances(one, then).intersect_range(where) for one in (own, *stores)}
             for position, access in enumerate(then.accesses):
-                same = [one for one in here if self.is_same(one, access, own, then) and self.has_label(one, access)]
-                same = same or [one for one in there if self.is_same(one, access, own, then)]
-                if not same:
+                labelled = [(s, k) for s, k in here if s.accesses[k].ref == access.ref]
+                for among, left in ((labelled, here), (there, there)):
+                    found = next((one for one in among if self.is_same(one, access, stand[one[0].name])), None)
+                    if found is not None:
+                        left.remove(found)
+                        break
+                else:
                     raise KeyError(own.name)
-                found = same[0]
-                (here if found in here else there).remove(found)
                 if not _writes(access):
-                    where = self.instances(own, then).range()
-                    yield _Event(*found, then, position, self.instances(found[0], then).intersect_range(where))
+                    yield _Event(*found, then, position, stand[found[0].name])
             if here or there:
                 raise KeyError(own.name)
 
-    def has_label(self, one: tuple[Statement, int], access: Access) -> bool:
-        statement, position = one
-        return statement.accesses[position].ref == access.ref
-
-    def is_same(self, one: tuple[Statement, int], access: Access, own: Statement, then: Statement) -> bool:
-        """Whether an access of a T, or of an X for it, is that of S."""
+    def is_same(self, one: tuple[Statement, int], access: Access, stand: isl.Map) -> bool:
+        """Whether an access of a T, or of an X for it, is that of S. stand: what their instances stand for"""
         statement, position = one
         found = statement.accesses[position]
         array = self.names.get(found.array, found.array)
@@ -217,9 +210,8 @@ class _Parting:
         if found.array in self.names and not access.relation.dim(isl.dim_type.out):
             return True  # which element of the table is seen where the flow is compared
         mine = found.relation.set_tuple_name(isl.dim_type.out, array)
-        where = self.instances(own, then).range()
-        into = self.instances(statement, then).intersect_range(where)
-        return _equal(into.reverse().apply_range(mine), access.relation.intersect_domain(where), self.parted.known)
+        wanted = access.relation.intersect_domain(stand.range())
+        return _equal(stand.reverse().apply_range(mine), wanted, self.parted.known)
 
     def instances(self, statement: Statement, then: Statement) -> isl.Map:
         """`{ T[i] -> S[i, j] }`: what an instance of T, or X, stands for."""
@@ -236,12 +228,10 @@ class _Parting:
         except KeyError as where:
             yield Fault(KIND, f"{where.args[0]} accesses something else than the statement that it stands for", "")
             return
-        stand = empty_map(self.parted.domain)
-        for name, then in self.stands_for.items():
-            stand = stand.union(isl.UnionMap.from_map(self.instances(self.parted.statements[name], then)))
+        stand, places = self.stand(), self.places()
         touched = {a.array for s in self.parted.statements.values() for a in s.accesses if _writes(a)}
         renamed = {*self.names, *self.names.values(), *self.stores}
-        asked = renamed & touched | {name for name in touched - renamed if self.is_turned(name)}
+        asked = renamed & touched | {name for name in touched - renamed if self.is_turned(name, places)}
         before = Values.of(self.whole, (asked | renamed) & self.whole.arrays.keys())
         now = Values.of(self.parted, asked)
         yield from self.store_faults(now)
@@ -260,46 +250,43 @@ class _Parting:
         known = self.parted.known
         pairs = isl.UnionMap.from_map(event.pairs.intersect_params(known))
         of_pair, of_then = pairs.domain_map(), pairs.range_map()
-        mine, its = event.sources(now, False), event.sources(before, True)
-        sources = of_pair.apply_range(mine.flow)
-        wanted = of_then.apply_range(its.flow)
+        mine, its = of_pair.apply_range(event.reader), of_then.apply_range(event.then_reader)
+        sources = mine.apply_range(now.flow.reverse())
+        wanted = its.apply_range(before.flow.reverse())
         other = wanted.subtract(sources.apply_range(stand))
         if other.is_empty():
             other = sources.subtract(wanted.apply_range(stand.reverse()))
         if not other.is_empty():
             yield Fault(KIND, f"with the loops parted, {event.statement.name} reads other values", str(other.sample()))
-        first, then_first = of_pair.apply_range(mine.first), of_then.apply_range(its.first)
-        if not first.is_equal(then_first):
+        if not mine.apply_range(now.first).is_equal(its.apply_range(before.first)):
             message = f"with the loops parted, {event.statement.name} reads other values from before the region"
             yield Fault(KIND, message, "")
 
-    def is_turned(self, array: str) -> bool:
+    def stand(self) -> isl.UnionMap:
+        """`{ T[i] -> S[i, j] }`, of all T."""
+        found = empty_map(self.parted.domain)
+        for name, then in self.stands_for.items():
+            found = found.union(isl.UnionMap.from_map(self.instances(self.parted.statements[name], then)))
+        return found
+
+    def is_turned(self, array: str, places: isl.UnionMap) -> bool:
         """Whether two accesses to a cell, of which one writes, change places: if none do, each sees what it saw."""
         accesses = accesses_of(self.parted, frozenset([array]))
         accesses = replace(accesses, reads=accesses.reads.intersect_params(self.parted.known))
         pairs = accesses.all_writes.apply_range(accesses.all.reverse())
         now = order_of(self.parted.tree).intersect_domain(accesses.all.domain())
         pairs = pairs.union(pairs.reverse()).intersect(now.lex_lt_union_map(now))
-        then = self.places.intersect_domain(accesses.all.domain())
+        then = places.intersect_domain(accesses.all.domain())
         return not pairs.intersect(then.lex_ge_union_map(then)).is_empty()
 
-    @property
     def places(self) -> isl.UnionMap:
         """`{ T[i] -> θ(S[i]) }`, and that of X for each T that reads it: the order in the whole region."""
-        found = empty_map(self.parted.domain)
-        for statement in self.parted.statements.values():
-            own = self.stands_for.get(statement.name)
-            readers = [self.stands_for[s.name] for s in self.readers_of(statement)] if own is None else [own]
-            for one in readers:
-                found = found.union(isl.UnionMap.from_map(self.instances(statement, one)))
+        found = self.stand()
+        for array, store in self.stores.items():
+            for name, then in self.stands_for.items():
+                if any(a.array == array for a in self.parted.statements[name].accesses):
+                    found = found.union(isl.UnionMap.from_map(self.instances(store, then)))
         return found.apply_range(order_of(self.whole.tree))
-
-    def readers_of(self, store: Statement) -> list[Statement]:
-        """The T that read what an X stores."""
-        (array,) = (name for name, one in self.stores.items() if one is store)
-        return [
-            s for s in self.parted.statements.values() if any(a.array == array for a in s.accesses) and s is not store
-        ]
 
     def store_faults(self, values: Values) -> Iterator[Fault]:
         """(2)."""
@@ -323,11 +310,7 @@ class _Parting:
 
     def order_faults(self) -> Iterator[Fault]:
         order, now = order_of(self.whole.tree), order_of(self.parted.tree)
-        moved = empty_map(self.parted.domain)
-        for name, then in self.stands_for.items():
-            same = self.instances(self.parted.statements[name], then)
-            moved = moved.union(isl.UnionMap.from_map(same.reverse()))
-        later = moved.apply_range(now)
+        later = self.stand().reverse().apply_range(now)
         for name in sorted(self.whole.arrays):
             accesses = accesses_of(self.whole, frozenset([name]))
             if accesses.may_writes.is_empty():
@@ -344,13 +327,16 @@ def _writes(access: Access) -> bool:
     return access.kind is not AccessKind.READ
 
 
+def _labelled(statement: Statement, position: int) -> isl.UnionMap:
+    """`{ S[i] -> [S[i] -> ref[]] }`."""
+    return isl.UnionMap.from_map(access_of(statement.accesses[position], position).domain_map().reverse())
+
+
 def _stored(statement: Statement, array: str) -> c.Expr | None:
     """What a statement stores in the cell of its instance; None where it does anything else."""
     match statement.body:
-        case c.ExprStmt(expr=c.Assign(op="=", target=c.ArrayRef(array=own, subscripts=subs), value=value)):
-            loops = tuple(c.Name(name) for name in statement.loops[len(statement.loops) - len(subs) :])
-            if own == array and subs == loops and not statement.values:
-                return value
+        case c.ExprStmt(expr=c.Assign(op="=", target=c.ArrayRef(array=own), value=value)) if not statement.values:
+            return value if own == array else None
     return None
 
 

@@ -31,7 +31,7 @@ from polyc.model import ctree as c
 from polyc.model.certificate import NOT_SHOWN, SHOWN, WRITTEN, Certificate
 from polyc.model.printed import Question, Rendered
 from polyc.model.program import Compiled, Options, Pass, Program, Snapshot, operations_for
-from polyc.model.scop import Apart, Memory, Region, Scop, Search
+from polyc.model.scop import Apart, Memory, Region, Scop, Search, without_rows
 from polyc.poly import OverBudget, constant_of
 from polyc.records import dataclass, replace
 from polyc.replay import FUEL, Outcome, replay
@@ -241,14 +241,6 @@ class Attempt:
 
 LONG_RUN = 10
 """How many times longer than others a text may run that was not compared with its program."""
-
-
-def without_rows(scop: Scop) -> Scop:
-    """The region without private rows whose lengths the sizes decide, and so for all lengths."""
-    if scop.rows is None:
-        return scop
-    arrays, private = {**scop.arrays, **scop.rows.arrays}, scop.privatizable - scop.rows.arrays.keys()
-    return replace(scop, arrays=arrays, privatizable=private, assumed=scop.rows.assumed, rows=None)
 
 
 def as_gpus_run_it(scop: Scop) -> Scop:

@@ -11,7 +11,7 @@ from polyc.analysis.coincident import with_coincident_loops
 from polyc.analysis.dependences import Known, compute_dependences, no_dependences
 from polyc.analysis.loop_facts import achieved
 from polyc.analysis.members import with_members_apart
-from polyc.attempt import Attempt, with_next_version, with_other_values, without_rows
+from polyc.attempt import Attempt, with_next_version, with_other_values
 from polyc.bounded import within_time
 from polyc.codegen import obstacle
 from polyc.cost.given_sizes import tell_unused
@@ -21,7 +21,7 @@ from polyc.model.certificate import SHOWN
 from polyc.model.printed import Question, Rendered
 from polyc.model.program import Compiled, Options, Pass, Program
 from polyc.model.same import changed, same, same_tree
-from polyc.model.scop import Region, Scop
+from polyc.model.scop import Region, Scop, without_rows
 from polyc.nests.wishes import tell_unhonoured
 from polyc.passes.blocks.blocking import block_updates
 from polyc.passes.blocks.rowblocks import block_rows

@@ -92,6 +92,7 @@ from polyc.model.scop import (
     Supposed,
     Wish,
     tied,
+    without_rows,
 )
 from polyc.model.tree import Band
 from polyc.model.tree import walk as tree_nodes
@@ -316,7 +317,7 @@ class Modeller:
                 parted = with_last_apart(parted, region, scop.live_out, scop.used_names)
         except OverBudget:
             return scop
-        return scop if parted is statements else replace(put_together(parted), whole=scop)
+        return scop if parted is statements else replace(put_together(parted), whole=without_rows(scop))
 
     def parts_of(self, body: c.Block, converter: Converter) -> dict[str, tuple[c.Expr, str]]:
         """What pointers are before the region that lead into the array of another one: `p + n`."""

@@ -10,7 +10,7 @@ import islpy as isl
 from polyc.errors import Diagnostic, Span
 from polyc.model import ctree as c
 from polyc.model.tree import Domain
-from polyc.records import dataclass, field
+from polyc.records import dataclass, field, replace
 
 CALLS = "polyc_calls"
 """A scalar that stands for the world outside: calls with side effects read and write it, and so keep their order."""
@@ -546,6 +546,14 @@ class Scop:
     def known(self) -> isl.Set:
         """`[n] -> { : … }`: what the parameters are wherever the transformed text runs."""
         return self.context.intersect(self.assumed)
+
+
+def without_rows(scop: Scop) -> Scop:
+    """The region without private rows whose lengths the sizes decide, and so for all lengths."""
+    if scop.rows is None:
+        return scop
+    arrays, private = {**scop.arrays, **scop.rows.arrays}, scop.privatizable - scop.rows.arrays.keys()
+    return replace(scop, arrays=arrays, privatizable=private, assumed=scop.rows.assumed, rows=None)
 
 
 def tied(tie: Tie) -> isl.Set:

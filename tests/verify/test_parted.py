@@ -11,7 +11,7 @@ import pytest
 from polyc.frontend import read
 from polyc.model import ctree as c
 from polyc.model.program import InputOptions
-from polyc.model.scop import Scop, Statement
+from polyc.model.scop import Scop, Statement, without_rows
 from polyc.model.tree import Filter, Sequence
 from polyc.verify.region.parted import parting_faults
 
@@ -110,3 +110,35 @@ def test_what_the_value_needs_is_written_before_it() -> None:
     assert parting_faults(whole, scop) == []
     assert isinstance(scop.tree.child, Sequence)
     assert all(isinstance(step, Filter) for step in scop.tree.child.children)
+
+
+def test_private_rows_that_the_sizes_decide() -> None:
+    """`g` may be each thread's own where it is short, of the region whose sums were parted and of the one before."""
+    text = """
+#include <stdlib.h>
+void train(int n, int d, const double *X, const double *y, double *w, int epochs)
+{
+    double *g = malloc(d * sizeof *g);
+#pragma scop
+    for (int e = 0; e < epochs; e++) {
+        for (int j = 0; j < d; j++)
+            g[j] = 0;
+        for (int i = 0; i < n; i++) {
+            double z = 0;
+            for (int j = 0; j < d; j++)
+                z += X[i * d + j] * w[j];
+            double r = z - y[i];
+            for (int j = 0; j < d; j++)
+                g[j] += r * X[i * d + j];
+        }
+        for (int j = 0; j < d; j++)
+            w[j] -= g[j] / n;
+    }
+#pragma endscop
+    free(g);
+}
+"""
+    whole, scop = parted(text)
+    assert scop.rows is not None
+    for one in (scop, without_rows(scop)):
+        assert parting_faults(whole, one) == []

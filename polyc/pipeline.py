@@ -40,6 +40,7 @@ from polyc.passes.gpu.gpu_scatters import mark_gpu_scatters
 from polyc.passes.gpu.mapping import map_to_kernels
 from polyc.passes.gpu.staging import stage_rows
 from polyc.passes.loops.interleave import interleave_rows
+from polyc.passes.loops.pack import pack_rows
 from polyc.passes.loops.parallel import mark_loops
 from polyc.passes.loops.reductions import mark_reductions
 from polyc.passes.loops.rejoin import rejoin_recurrences
@@ -177,6 +178,8 @@ def cpu_steps() -> list[Step]:
     return [
         # Sums of products: a small tile of the result in vector registers, panels in the caches.
         Step("registers", tile_contractions_for_cpu),
+        # What such sums read row by row, and outer loops again: in a layout that the next passes make vectors of.
+        Step("pack", pack_rows, when=keeps_sums),
         # Sums that stream through an array: several at once, before their loops are sunk.
         Step("jam", jam_sums),
         # Recurrences of neighbouring columns: what would keep their loop outside gets a place for each of them.

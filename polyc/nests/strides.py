@@ -158,7 +158,7 @@ def in_rows(member: Member, program: Program) -> bool:
             if access.loose or not access.exact or not _stays_in_row(access, position):
                 return False
             stored = access.kind is not AccessKind.READ
-            if stored and step_of(access, position, _last_stored(program, statement.name, access)) != 1:
+            if stored and step_of(access, position, last_stored(program, statement.name, access)) != 1:
                 return False
             seen = seen or stored
     return seen
@@ -242,7 +242,7 @@ def strides_of(member: Member, program: Program, spread: Set[str] = frozenset())
                 other.ref == access.ref and other.kind is not AccessKind.READ for other in statement.accesses
             ):
                 continue
-            step = step_of(access, position, _last_stored(program, statement.name, access))
+            step = step_of(access, position, last_stored(program, statement.name, access))
             step = 2 if step == 1 and _is_wide(access, program) else step
             step = 1 if access.array in spread else step
             consecutive += step == 1
@@ -256,7 +256,7 @@ def goes_along(member: Member, program: Program) -> bool:
     seen = False
     for statement, position in statements_below(member, program):
         for access in statement.accesses:
-            step = step_of(access, position, _last_stored(program, statement.name, access))
+            step = step_of(access, position, last_stored(program, statement.name, access))
             if step not in (0, 1) or (step == 1 and _is_wide(access, program)):
                 return False
             seen = seen or step == 1
@@ -277,7 +277,7 @@ def goes_far(member: Member, program: Program) -> bool:
                 far = far or distance(access, position) > 0
                 continue
             apart = distance(access, position)
-            if step_of(access, position, _last_stored(program, statement.name, access)) == 1 or 0 < apart <= SHUFFLED:
+            if step_of(access, position, last_stored(program, statement.name, access)) == 1 or 0 < apart <= SHUFFLED:
                 return False
             far = far or apart > SHUFFLED
     return far
@@ -378,7 +378,7 @@ def dimension_of(piece: isl.PwAff) -> int | None:
     return moved[0] if len(moved) == 1 else None
 
 
-def _last_stored(program: Program, statement: str, access: Access) -> int | None:
+def last_stored(program: Program, statement: str, access: Access) -> int | None:
     """The subscript along which neighbours lie together, where a buffer has them in another order."""
     for buffer in program.buffers.values():
         if buffer.order and (statement, access.ref) in buffer.accesses:

@@ -12,7 +12,7 @@ from polyc.model.scop import Access, AccessKind, Statement
 from polyc.model.tree import Band, Leaf, Member, Node, Role, Sequence
 from polyc.nests.contractions import contraction_of, extent_of
 from polyc.nests.nest import NOWHERE, Outer
-from polyc.nests.strides import UNROLLED, dimension_of, step_of, strides_of
+from polyc.nests.strides import UNROLLED, dimension_of, last_stored, step_of, strides_of
 from polyc.nests.tiling import moves, shared_among
 from polyc.poly import affine_of, names, value_on
 from polyc.records import dataclass
@@ -174,7 +174,7 @@ def _sum_of(
         iterations *= extent_of(program, member, name) or UNROLLED + 1
     if not any(_meets_once(a, statement, (*outer, along, *chain)) for a in reads):
         return None  # a window, which tiles serve better
-    form = _form(statement, along, chain[-1], target, reads)
+    form = _form(program, statement, along, chain[-1], target, reads)
     return Sum(name, target.array, form, chain, result) if form is not None and iterations > UNROLLED else None
 
 
@@ -201,14 +201,16 @@ def _meets_once(access: Access, statement: Statement, loops: tuple[Member, ...])
     return bool(access.relation.reset_tuple_id(isl.dim_type.out).flat_range_product(around).is_injective())
 
 
-def _form(statement: Statement, along: Member, inner: Member, target: Access, reads: list[Access]) -> Form | None:
+def _form(
+    program: Program, statement: Statement, along: Member, inner: Member, target: Access, reads: list[Access]
+) -> Form | None:
     """COLUMNS where neighbours along p are neighbours in memory, ROWS where those along the sum are."""
     space = statement.domain.get_space()
     values = [value_on(m.schedule, space) for m in (along, inner)]
     p, s = (dimension_of(value) for value in values)
     if p is None or s is None or not all(_is_index(v, d) for v, d in zip(values, (p, s), strict=True)):
         return None
-    across = [step_of(a, p) for a in reads]
+    across = [step_of(a, p, last_stored(program, statement.name, a)) for a in reads]
     if step_of(target, p) == 1 and max(across) == 1:
         return Form.COLUMNS
     if max(across) == 2 and all(step_of(a, s) <= 1 for a in reads):

@@ -54,7 +54,7 @@ TILES: dict[str, tuple[int, ...] | str | None] = {
     ),
     **dict.fromkeys(("accumulated", "not_accumulated", "expanded", "rows"), "auto"),
     **dict.fromkeys(
-        ("streams", "solve", "filter", "columns", "own_rows", "where_largest", "counted", "blocks"), "auto"
+        ("streams", "packed", "solve", "filter", "columns", "own_rows", "where_largest", "counted", "blocks"), "auto"
     ),
     **dict.fromkeys(("tensor", "row_walks", "counts", *LARGE), "auto"),
     **dict.fromkeys(("looked_up", "not_looked_up", "histogram", "grid", "interleaved", "computed_twice"), "auto"),
@@ -99,6 +99,7 @@ WHERE = {
     "vectors": ("two_products", "product"),
     "blocks": ("looked_up", "scattered", "past_caches", "pieces"),
     "rowblocks": ("streams", "solve"),
+    "pack": ("packed",),
     "jam": ("streams", "solve"),
     "spread": ("filter", "columns", "own_rows", "where_largest"),
     "rejoin": ("rejoined",),

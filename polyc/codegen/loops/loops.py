@@ -243,13 +243,14 @@ class LoopPrinter:
         if ordered:
             extents = tuple(extents[d] for d in buffer.order)
             innermost = extents[-1]
-            assert isinstance(innermost, c.Literal)
-            extents = (*extents[:-1], c.Literal(str(int(innermost.text) + buffer.pad)))
+            if buffer.pad:
+                assert isinstance(innermost, c.Literal)
+                extents = (*extents[:-1], c.Literal(str(int(innermost.text) + buffer.pad)))
         return c.Decl(
             self.element(buffer),
             buffer.name,
             extents,
-            aligned=LINE_BYTES if ordered else 0,
+            aligned=LINE_BYTES if ordered and buffer.storage != "heap" else 0,
             heap=buffer.storage == "heap",
             may_be_empty=buffer.storage == "heap" and self.may_be_empty(buffer.extents),
         )

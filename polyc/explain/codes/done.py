@@ -216,6 +216,15 @@ DONE: dict[str, Code] = {
         gain=True,
         sizes=True,
     ),
+    "packed": Code(
+        "An array is copied into another layout",
+        "Sums that wait for themselves read rows of an array, and loops around them read all of it again: it is "
+        "copied once, before the region, so that what neighbouring sums read lies side by side, and the loop over "
+        "these makes vectors. Where the loops around have few iterations, the region runs as it was written.",
+        NOTHING,
+        "cpu.md#rows-that-are-read-again",
+        gain=True,
+    ),
     "spread": Code(
         "Recurrences run beside each other",
         "Recurrences of neighbouring columns, or rows, run beside each other in strips: what is private "

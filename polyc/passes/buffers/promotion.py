@@ -11,7 +11,7 @@ from polyc.flow import Accesses, Flow, compute_flow
 from polyc.model import ctree as c
 from polyc.model.program import Program
 from polyc.model.scop import Access, AccessKind, Array, CType, Statement
-from polyc.model.tree import LEAF, Band, Member, Node
+from polyc.model.tree import LEAF, Band, Member
 from polyc.nests.boxes import Box, bounding_box
 from polyc.nests.nest import Nest, Outer
 from polyc.nests.samples import LARGE
@@ -419,7 +419,7 @@ def _called(cells: isl.Set, name: str) -> isl.Set:
     return cells.set_tuple_id(isl.Id.read_from_str(cells.get_ctx(), name))
 
 
-def loops_over(names_: tuple[str, ...], cells: isl.Set, coincident: bool = True) -> Node:
+def loops_over(names_: tuple[str, ...], cells: isl.Set, coincident: bool = True) -> Band:
     """A band that visits the cells of an array in order, for copies; `coincident`: they may get pragmas."""
     space = cells.get_space()
     local = isl.LocalSpace.from_space(space)

@@ -1,8 +1,8 @@
-"""Rows that the iterations of a strip read, each its own: in a buffer in which neighbours lie side by side."""
+"""Rows that the iterations of a loop read, each its own: in a buffer in which neighbours lie side by side."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from math import prod
 
 import islpy as isl
@@ -18,7 +18,7 @@ from polyc.nests.samples import sample_parameters
 from polyc.nests.strides import dimension_of, iterations, step_of, subscript_of
 from polyc.nests.tiling import tile_members
 from polyc.passes.buffers.promotion import copy_statement, loops_over
-from polyc.poly import empty_map, names, union_of, value_on
+from polyc.poly import constant_of, empty_map, names, union_of, value_on
 from polyc.records import dataclass, replace
 
 LARGEST = 16384
@@ -54,23 +54,33 @@ def columns_of(
     around = values((*above, *tile_members((member,), (size,))), instances).reverse()
     found: list[Column] = []
     for array, subscript, reads in _rows_read(program, member, instances, loops):
-        shape = program.scop.arrays[array]
         touched = union_of((a.relation for _, a in reads), empty_map(instances))
-        cells = isl.Map.from_union_map(around.apply_range(touched)).coalesce()
-        box = bounding_box(cells, program.scop.known, sample_parameters(program))
-        extents = None if box is None else box.constant_extents()
-        if box is None or extents is None or prod(extents) * (shape.element.size_bytes or LARGEST) > LARGEST:
-            continue
-        name = fresh_buffer(program, f"{shape.c_name}_columns", (c.buffer.name for c in found))
-        copy = copy_statement(program, shape, f"fill_{name}", True)
-        cells = cells.set_tuple_id(isl.dim_type.out, isl.Id.read_from_str(cells.get_ctx(), copy.name))
-        refs = frozenset({(s.name, a.ref) for s, a in reads} | {(copy.name, "inside")})
-        order = (*(d for d in range(shape.rank) if d != subscript), subscript)
-        depth = len(above) + 1
-        buffer = Buffer(name, name, array, box.corner, depth, box.extents, "tile", refs, (), order)
-        domain = copy.domain.intersect(cells.range().remove_divs()).coalesce()
-        found.append(Column(buffer, replace(copy, domain=domain), cells))
+        name = fresh_buffer(program, f"{program.scop.arrays[array].c_name}_columns", (c.buffer.name for c in found))
+        column = column_of(program, isl.Map.from_union_map(around.apply_range(touched)), subscript, reads, name)
+        extents = [] if column is None else [constant_of(extent) for extent in column.buffer.extents]
+        size = program.scop.arrays[array].element.size_bytes or LARGEST
+        if column is not None and None not in extents and prod(e or 0 for e in extents) * size <= LARGEST:
+            found.append(replace(column, buffer=replace(column.buffer, depth=len(above) + 1)))
     return tuple(found)
+
+
+def column_of(
+    program: Program, cells: isl.Map, subscript: int, reads: list[tuple[Statement, Access]], name: str
+) -> Column | None:
+    """A buffer for the cells of a tile, `{ [tile] -> A[i, k] }`, with the given subscript innermost; None where no box
+    holds them."""
+    array = program.scop.arrays[reads[0][1].array]
+    cells = cells.coalesce()
+    box = bounding_box(cells, program.scop.known, sample_parameters(program))
+    if box is None:
+        return None
+    copy = copy_statement(program, array, f"fill_{name}", True)
+    cells = cells.set_tuple_id(isl.dim_type.out, isl.Id.read_from_str(cells.get_ctx(), copy.name))
+    refs = frozenset({(s.name, a.ref) for s, a in reads} | {(copy.name, "inside")})
+    order = (*(d for d in range(array.rank) if d != subscript), subscript)
+    buffer = Buffer(name, name, array.name, box.corner, 0, box.extents, "tile", refs, (), order)
+    domain = copy.domain.intersect(cells.range().remove_divs()).coalesce()
+    return Column(buffer, replace(copy, domain=domain), cells)
 
 
 def with_columns(program: Program, columns: Iterable[Column]) -> Program:
@@ -84,29 +94,32 @@ def with_columns(program: Program, columns: Iterable[Column]) -> Program:
     )
 
 
-def below_columns(columns: tuple[Column, ...], instances: isl.UnionSet, node: Node) -> Node:
+def plainly_filled(column: Column) -> Band:
+    """Loops over the elements in their own order."""
+    # No pragma: gcc makes vectors of rows and shuffles them, three times as fast as stores to each column.
+    return loops_over(column.statement.loops, column.cells.range(), coincident=False)
+
+
+def below_columns(
+    columns: tuple[Column, ...], instances: isl.UnionSet, node: Node, filling: Callable[[Column], Node] = plainly_filled
+) -> Node:
     """What runs in a strip, below the copies that fill its columns."""
-    fills = tuple(_filling(c) for c in columns)
+    fills = tuple(Filter(isl.UnionSet.from_set(c.cells.range()), filling(c)) for c in columns)
     every = union_of((c.cells for c in columns), empty_map(instances))
     steps = Sequence((*fills, Filter(instances, node)))
     return Mark("allocate", Extension(every, steps), names=tuple(c.buffer.key for c in columns))
 
 
-def _filling(column: Column) -> Filter:
-    cells = column.cells.range()
-    # No pragma: gcc makes vectors of rows and shuffles them, three times as fast as stores to each column.
-    return Filter(isl.UnionSet.from_set(cells), loops_over(column.statement.loops, cells, coincident=False))
-
-
 def _rows_read(
     program: Program, member: Member, instances: isl.UnionSet, loops: list[Member]
 ) -> Iterator[tuple[str, int, list[tuple[Statement, Access]]]]:
-    """Arrays, the subscript that the loop moves, and the references for which it does so."""
+    """Arrays, the subscript that the loop moves, and the references for which it does so, where another loop reads the
+    same again."""
     statements = [program.statements[name] for name in names(instances)]
     taken = {one for b in program.buffers.values() for one in b.accesses}
     found: dict[tuple[str, int], list[tuple[Statement, Access]]] = {}
     for statement in statements:
-        position = _position(member, statement)
+        position = position_of(member, statement)
         certain = {one.ref for one in unconditional(statement.body)}
         for access in statement.accesses:
             if access.ref not in certain:
@@ -124,13 +137,13 @@ def _rows_read(
         yield array, subscript, reads
 
 
-def _is_written(array: str, statements: list[Statement]) -> bool:
+def _is_written(array: str, statements: Iterable[Statement]) -> bool:
     return any(a.array == array and a.kind is not AccessKind.READ for s in statements for a in s.accesses)
 
 
 def _is_reused(access: Access, statement: Statement, loops: list[Member], program: Program) -> bool:
     for loop in loops:
-        position = _position(loop, statement)
+        position = position_of(loop, statement)
         if position is not None and step_of(access, position) == 0:
             count = iterations(loop, program)
             if count is None or count >= REUSED:
@@ -138,7 +151,7 @@ def _is_reused(access: Access, statement: Statement, loops: list[Member], progra
     return False
 
 
-def _position(member: Member, statement: Statement) -> int | None:
+def position_of(member: Member, statement: Statement) -> int | None:
     """The dimension of a statement that a loop runs through."""
     if not any(name == statement.name for name in names(member.schedule.domain())):
         return None

@@ -24,6 +24,7 @@ from polyc.nests.strides import (
     distance,
     iterations,
     iterations_below,
+    last_stored,
     makes_no_vectors,
     step_of,
     strides_of,
@@ -227,7 +228,7 @@ class _Spreader:
         if not inner or any(isinstance(n, Mark | Extension) for n in below):
             return None
         instances = band.members[0].schedule.domain()
-        written = self.private_values(instances, (*above, *band.members))
+        written, settled = self.private_values(instances, (*above, *band.members))
         if not self.across(written, band, band.child, above):
             return None
         alone = self.calls_below_branches(inner) or makes_no_vectors(instances, self.program)
@@ -238,7 +239,7 @@ class _Spreader:
             [self.program.statements[name] for name in names(instances)], band.members
         )
         if size and (not few or self.calls(inner) or self.branches(band.child, inner)):
-            candidates = [m for m in band.members if m.coincident]
+            candidates = [m for m in band.members if m.coincident and all(self.has_places(a, m) for a in settled)]
             columns = {id(m): columns_of(self.program, band, m, above, size) for m in candidates}
             member, rows = self.chosen(band, inner, columns, frozenset(written))
             if member is not None and not rows and self.takes_turns(member, inner):
@@ -270,11 +271,11 @@ class _Spreader:
         keys = tuple(self.buffer(name, instances, member, len(around), strip, rows or size) for name in scalars)
         self.made = True
         self.tell(instances, member, rows or size, scalars, filled)
+        self.program = with_columns(self.program, filled)
         inside = sink(replace(member, role=Role.POINT), steps)
         inside = Mark("allocate", inside, names=keys) if keys else inside
         if not filled:
             return Band(outer, band.permutable or not others, inside) if outer else inside
-        self.program = with_columns(self.program, filled)
         inside = Band(others, band.permutable, inside) if others else inside
         return Band(tiles, band.permutable, below_columns(filled, instances, inside))
 
@@ -328,12 +329,15 @@ class _Spreader:
         """The loop that goes innermost, and how many rows at once it makes where it goes from row to row; None where
         the loops inside are as good.
 
-        columns: for each loop that might, the rows that would be copied
+        columns: the loops that might, with the rows that would be copied
         """
         candidates = [
             m
             for m in band.members
-            if m.coincident and self.steps_by_one(m) and not self.still_below_branches(m) and not self.clamps_bytes(m)
+            if id(m) in columns
+            and self.steps_by_one(m)
+            and not self.still_below_branches(m)
+            and not self.clamps_bytes(m)
         ]
         innermost = (n.members[-1] for n in walk(band.child) if isinstance(n, Band) and not has_loops(n.child))
         if all(sums_in_vectors(self.program, m) and not self.is_few(m) for m in innermost):
@@ -341,7 +345,7 @@ class _Spreader:
         arrays = frozenset(name for name in spread if self.program.scop.arrays[name].rank)
         strides = {id(m): strides_of(m, self.program, arrays if self.keeps(m, arrays) else frozenset()) for m in inner}
         for m in candidates:
-            strides[id(m)] = strides_of(m, with_columns(self.program, columns.get(id(m), ())), arrays)
+            strides[id(m)] = strides_of(m, with_columns(self.program, columns[id(m)]), arrays)
         best = max(reversed(candidates), key=lambda m: strides[id(m)].gain, default=None)
         if best is None:
             return None, 0
@@ -382,7 +386,9 @@ class _Spreader:
             if deep[statement.name] < max(deep.values()):
                 continue  # it runs once for many of the others
             for access in statement.accesses:
-                if position is None or (statement.name, access.ref) in moved or step_of(access, position) != 2:
+                if position is None or (statement.name, access.ref) in moved:
+                    continue
+                if step_of(access, position, last_stored(self.program, statement.name, access)) != 2:
                     continue
                 if not 0 < bytes_apart(access, position, self.program.scop.arrays[access.array]) < ROW:
                     return True
@@ -510,28 +516,40 @@ class _Spreader:
     def written(self, statement: str) -> list[Access]:
         return [a for a in self.program.statements[statement].accesses if a.kind is not AccessKind.READ]
 
-    def private_values(self, instances: isl.UnionSet, around: tuple[Member, ...]) -> tuple[str, ...]:
-        """What is private and written in the nest; nothing where some of it keeps the loop in its place."""
+    def private_values(
+        self, instances: isl.UnionSet, around: tuple[Member, ...]
+    ) -> tuple[tuple[str, ...], frozenset[str]]:
+        """What is private and written in the nest, where all of that is needed in one iteration of the loops around;
+        and the private arrays that other nests read or write as well, which keep their places. Nothing where some of it
+        keeps the loop in its place."""
+        nothing = (), frozenset[str]()
         statements = [self.program.scop.statements.get(name) for name in names(instances)]
         if any(s is None or _has_own_loops(s) for s in statements):
-            return ()
+            return nothing
         if any(not isl.UnionSet.from_set(s.domain).is_subset(instances) for s in statements if s is not None):
-            return ()  # the others would have no place
+            return nothing  # the others would have no place
         accesses = [a for s in statements if s is not None for a in s.accesses]
         written = {a.array for a in accesses if a.kind is not AccessKind.READ} & self.program.scop.privatizable
+        settled = {a for a in written if self.program.scop.arrays[a].rank and not self.stays(a, instances, around)}
+        written -= settled
         mine = set(names(instances))
         taken = {
             b.array for b in self.program.buffers.values() if b.places is None or mine & {n for n, _ in b.accesses}
         }
         if not written <= _carriers(self.program) or written & taken:
-            return ()
+            return nothing
         if not all(a.exact and self.stays_inside(a) for a in accesses if a.array in written):
-            return ()
-        for array in written:
-            here = self.flow(array, instances)
-            if not here.is_subset(Outer(around).same_iteration(here)):
-                return ()
-        return tuple(sorted(written))
+            return nothing
+        if not all(self.stays(array, instances, around) for array in written):
+            return nothing
+        return tuple(sorted(written)), frozenset(settled)
+
+    def stays(self, array: str, instances: isl.UnionSet, around: tuple[Member, ...]) -> bool:
+        """Whether all values of a private array that a nest touches stay in one iteration of the loops around."""
+        if array not in self.program.dependences.flow_by_array:
+            return False
+        here = self.flow(array, instances)
+        return bool(here.is_subset(Outer(around).same_iteration(here)))
 
     def stays_inside(self, access: Access) -> bool:
         """Whether what is accessed has a place in a copy of the array, at all sizes."""

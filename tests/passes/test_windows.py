@@ -54,6 +54,26 @@ void f(int n, float in[2 * n + 4][2 * n + 4], float out[2 * n][2 * n])
 #pragma endscop
 }
 """
+BORDER = """
+void border(int m, float a[m + 2][m]);
+void f(int n, int m, float in[m + 2][m], float out[m][m])
+{
+    float a[m + 2][m], b[m + 2][m];
+    border(m, a);
+#pragma scop
+    for (int i = 0; i < m + 2; i++)
+        for (int j = 0; j < n; j++)
+            a[i][j] = 2.0f * in[i][j];
+    for (int i = 0; i < m + 2; i++)
+        for (int j = 0; j < m; j++)
+            b[i][j] = a[i][j] + 1.0f;
+    for (int i = 0; i < m; i++)
+        for (int j = 1; j < m; j++)
+            out[i][j] = b[i + 2][j - 1] + b[i][j];
+#pragma endscop
+}
+"""
+"""Columns of `a` from n on are set before the region: tiles copy those that they read, and none for a box's corners."""
 OPTIONS: dict[str, Any] = {"tile_sizes": (4, 32), "max_recompute": 1e6, "strips": 3, "machine": "zen3"}
 
 
@@ -78,6 +98,12 @@ def test_strips_are_right(text: str, tiles: tuple[int, ...], tmp_path: Path) -> 
     assert not codes & {"verification-failed", "text-not-checked", "not-printed"}
     assert "%" in result.text
     assert differences(region, result, sizes=(1, 6, 7, 40, 61)) == []
+
+
+def test_strips_beside_what_was_set_before(tmp_path: Path) -> None:
+    program = after(region_of(BORDER, tmp_path), "windows", **OPTIONS | {"tile_sizes": (2, 2), "inline": False})
+    assert set(windows(program)) == {"a", "b"}
+    assert check(program) == []
 
 
 def test_what_slides_and_what_does_not(region: Region) -> None:

@@ -16,6 +16,7 @@ from polyc.model import ctree as c
 from polyc.model.printed import Rendered
 from polyc.model.program import InputOptions, Options, Program
 from polyc.model.scop import Region
+from polyc.model.tree import Extension, walk
 from polyc.pipeline import compile_region
 from polyc.reread import text_faults
 
@@ -85,6 +86,22 @@ void f(int n, int m, double *restrict a, const double *restrict b)
 #pragma endscop
 }
 """
+DIAGONALS = """
+void f(int n, int m, double d[n + 1][40][40], double b[n + 1], double c[n][8])
+{
+#pragma scop
+    for (int i = 0; i < n + 1; i++)
+        for (int j = 0; j < 40; j++)
+            for (int l = 0; l < 40; l++)
+                d[i][j][l] = 2.0 * b[i];
+    for (int i = 2; i < n; i++)
+        for (int j = 3; j < 5; j++)
+            for (int k = 0; k < m; k++)
+                c[i][j] += d[i + 1][j + k][k];
+#pragma endscop
+}
+"""
+"""The columns 3 and 4 are a tile each, and no buffer holds the diagonals that these compute."""
 Printed = tuple[Program, Region, Rendered]
 Change = Callable[[c.Node], c.Node | None]
 
@@ -135,6 +152,13 @@ def test_right_texts(tiled: Printed, product: Printed, tmp_path: Path) -> None:
     assert product[0].padded
     for found in (tiled, product, printed(APART, tmp_path), printed(FLAT, tmp_path)):
         assert messages(found) == []
+
+
+def test_tiles_with_producers_count_as_the_tree_does(tmp_path: Path) -> None:
+    found = printed(DIAGONALS, tmp_path, tile_sizes=(4, 2), max_recompute=100.0, inline=False)
+    assert any(isinstance(node, Extension) for node in walk(found[0].tree.child))
+    assert not found[0].options.spaced
+    assert messages(found) == []
 
 
 def bound_less(node: c.Node) -> c.Node | None:

@@ -24,7 +24,7 @@ from polyc.errors import InternalError
 from polyc.model import ctree as c
 from polyc.model.program import Buffer, Program
 from polyc.model.scop import Array, Storage
-from polyc.model.tree import Mark, Member, Role, Worth
+from polyc.model.tree import Extension, Mark, Member, Role, Worth, walk
 from polyc.poly import constant_of, kind_of, maps, operation_of
 from polyc.records import dataclass, replace
 
@@ -72,8 +72,10 @@ def generate(program: Program) -> Generated:
     # The pair that set_at_each_domain answers has to live as long as the AST is made.
     kept = build.set_iterators(ids).set_at_each_domain(at_each_domain)
     scaled = context.get_ctx().get_ast_build_scale_strides()
-    # Buffers count from the values of the tree's loops: those of a loop that isl divides by its stride are others.
+    # Buffers and extension nodes count from the values of the tree's loops: those of a loop that isl divides by its
+    # stride are others.
     counted = any(b.corner is not None and b.depth for b in program.buffers.values())
+    counted = counted or any(isinstance(node, Extension) for node in walk(program.tree.child))
     context.get_ctx().set_ast_build_scale_strides(scaled and not program.options.spaced and not counted)
     try:
         node = kept[0].node_from_schedule(annotated.schedule)

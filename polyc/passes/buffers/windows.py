@@ -193,7 +193,7 @@ class _Sliding:
         sliding = frozenset[str]().union(*steps)
         copies = {name for key in windows for name, _ in self.program.buffers[key].accesses}
         new = sliding | {name for name in copies & self.program.copies if self.fills(name, windows)}
-        whole = self.boxed(tiles.extension.relation, sliding)
+        whole = self.boxed(tiles, sliding)
         relation = _new_only(whole, new, tiles.depth, position, member.size, strip)
         instances = _instances(tiles, position, schedule, relation)
         rows = {key: self.rows(key, d, instances, tiles.depth) for key, d in windows.items()}
@@ -224,15 +224,17 @@ class _Sliding:
         text += f"\nin strips of {count} tiles, which slide: what is in {told} is made once in each strip"
         return replace(mark, child=replace(tiles.band, members=tuple(members), child=node), text=text)
 
-    def boxed(self, relation: isl.UnionMap, sliding: frozenset[str]) -> isl.UnionMap:
+    def boxed(self, tiles: _Tiles, sliding: frozenset[str]) -> isl.UnionMap:
         """The extension with whole rows for what slides, so that what is new in a tile is a box as well.
 
         Readers of a row above and a column beside need no corners, and what a tile lacks of the one before would be
-        rows and a few cells beside them.
+        rows and a few cells beside them. No rows are whole where a corner would read what tiles have from outside:
+        nobody copies that for it.
         math: the product of the projections of e to each dimension; what the corners read of a box lies in the box
               where each subscript belongs to one dimension. The check shows whether it does
         """
-        found = empty_map(relation)
+        relation = tiles.extension.relation
+        made, found = relation.range(), empty_map(relation)
         for piece in maps(relation):
             name = out_name(piece)
             if name not in sliding:
@@ -242,8 +244,19 @@ class _Sliding:
             for d in range(piece.dim(isl.dim_type.out)):
                 box = box.intersect(_freed(piece, d))
             box = box.intersect_params(self.program.scop.known)
+            if not self.reads_only(made, box.subtract(piece).range(), tiles):
+                return relation
             found = found.union(isl.UnionMap.from_map(box.coalesce() if piece.is_subset(box) else piece))
         return found
+
+    def reads_only(self, made: isl.UnionSet, readers: isl.Set, tiles: _Tiles) -> bool:
+        """Whether all that some instances read of the arrays of which tiles have buffers comes from those in `made`."""
+        known, arrays = self.program.dependences, {self.program.buffers[key].array for key in tiles.names}
+        here = isl.UnionSet.from_set(readers)
+        if any(out_name(cells) in arrays for cells in maps(known.live_in.intersect_domain(here))):
+            return False
+        flows = (known.flow_by_array[array] for array in sorted(arrays & known.flow_by_array.keys()))
+        return all(flow.intersect_range(here).domain().is_subset(made) for flow in flows)
 
     def fills(self, name: str, windows: dict[str, int]) -> bool:
         """Whether a copy goes into a circular buffer."""

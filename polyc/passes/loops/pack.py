@@ -23,8 +23,8 @@ from polyc.records import dataclass, field, replace
 
 STAGE = "pack"
 REUSED = 8
-"""How often an array has to be read for it to pay to copy it, through memory where it is large: an element costs as much
-as some additions that wait for each other."""
+"""How often an array has to be read for it to pay to copy it, through memory where it is large: for an element that takes
+as long as some additions that wait for each other."""
 LINE_ELEMENTS = 16
 """Neighbours that are filled at once: those in a line of the caches."""
 SHORTEST = 16

@@ -43,6 +43,7 @@ from polyc.nests.strides import (
     usual_sizes,
 )
 from polyc.nests.wishes import sequential, stays_sequential, without_parallel
+from polyc.passes.loops.chosen_updates import with_sequential_updates
 from polyc.passes.loops.small_regions import with_tiles, worth_of
 from polyc.poly import OverBudget, budget, names, sets, share
 
@@ -68,8 +69,10 @@ def mark_loops(program: Program) -> Program:
               (`collapse`), and none of one iteration (three planes of an image in tiles of eight); an innermost loop
               inside sequential loops is left to the vector unit, since starting threads for it costs more than it runs,
               and so is what is too little to be worth it; threads take the iterations as they come where some are much
-              longer than others. A loop from row to row is left to the C compiler, unless it divides
+              longer than others. A loop from row to row is left to the C compiler, unless it divides; one stays
+              sequential whose iterations share a variable that one of them changes (`chosen_updates.py`)
     """
+    program = with_sequential_updates(program)
     child = _parallel(program.tree.child, program.tree.domain, False, sequential(program))
     if program.options.target == "openmp" and has_parallel(child):
         try:

@@ -16,6 +16,8 @@ NARROW = frozenset(
     ("char", "signed char", "unsigned char", "short", "unsigned short", "int8_t", "uint8_t", "int16_t", "uint16_t")
 )
 """Integer types with fewer bytes than `int`, as a cast spells them."""
+SIGNED = {"int": 4, "long": 8}
+"""Types that sums are computed in, as a cast spells them, and their bytes."""
 
 
 def is_promoted(ctype: CType) -> bool:
@@ -28,31 +30,60 @@ def is_int(expr: c.Expr, arrays: Mapping[str, Array], loops: Mapping[str, CType]
 
     loops: the types of the variables that are no arrays
     """
+    return signed_bytes(expr, arrays, loops) == SIGNED["int"]
 
-    def found(one: c.Expr) -> bool:
+
+def signed_bytes(expr: c.Expr, arrays: Mapping[str, Array], loops: Mapping[str, CType]) -> int:
+    """The size of the type of an expression that certainly has a sign: 4 for an `int`, 8 for a `long`, else 0."""
+
+    def both(one: c.Expr, other: c.Expr) -> int:
+        sizes = found(one), found(other)
+        return max(sizes) if all(sizes) else 0
+
+    def found(one: c.Expr) -> int:
         match one:
             case c.Literal(text=text):
                 value = literal_value(text)
-                return value is not None and text.isdigit() and value < 1 << 31
+                return 4 if value is not None and text.isdigit() and value < 1 << 31 else 0
             case c.Name(name=name):
-                return name in loops and is_promoted(loops[name])
+                return _promoted_bytes(loops[name]) if name in loops else 0
             case c.ArrayRef(array=array):
-                return array in arrays and is_promoted(arrays[array].element)
+                return _promoted_bytes(arrays[array].element) if array in arrays else 0
             case c.Cast(type=text):
-                return text == "int" or text in NARROW
+                return 4 if text in NARROW else SIGNED.get(text, 0)
             case c.Unary(op="-" | "+" | "~", operand=operand):
                 return found(operand)
             case c.Binary(op=op) if op in c.COMPARISONS or op in ("&&", "||"):
-                return True
+                return 4
             case c.Binary(op="<<" | ">>", left=left):
                 return found(left)
             case c.Binary(op="+" | "-" | "*" | "/" | "%" | "&" | "|" | "^", left=left, right=right):
-                return found(left) and found(right)
+                return both(left, right)
             case c.Ternary(then=then, otherwise=otherwise):
-                return found(then) and found(otherwise)
-        return False
+                return both(then, otherwise)
+        return 0
 
     return found(expr)
+
+
+def _promoted_bytes(ctype: CType) -> int:
+    """The size of a type with a sign, after promotion; 0 for others."""
+    if is_promoted(ctype):
+        return 4
+    return 8 if ctype.kind == "int" and ctype.size_bytes == 8 and ctype.signed else 0
+
+
+def without_idle_casts(expr: c.Expr, arrays: Mapping[str, Array], loops: Mapping[str, CType]) -> c.Expr:
+    """The expression without casts to `int` and `long` of what has that type anyway, or becomes it in any sum."""
+
+    def change(node: c.Node) -> c.Node | None:
+        match node:
+            case c.Cast(type=text, operand=operand) if text in SIGNED:
+                same = signed_bytes(operand, arrays, loops) == SIGNED[text]
+                return c.rewrite(operand, change) if same else None
+        return None
+
+    return c.rewrite(expr, change)
 
 
 def is_of_constants(choice: c.Ternary) -> bool:

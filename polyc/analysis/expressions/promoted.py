@@ -1,12 +1,16 @@
-"""Expressions that C computes as `int`, and what stands around them in a text."""
+"""The types in which C computes whole numbers, and what stands around them in a text."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
+
+import islpy as isl
 
 from polyc.analysis.expressions.constants import literal_value
+from polyc.analysis.expressions.reader import NotAffine, Reader, parameter_space, piecewise
 from polyc.model import ctree as c
-from polyc.model.scop import Array, CType
+from polyc.model.scop import Array, CType, Scop, Statement
 
 WHOLE = "polyc_int"
 """The macro around a choice that is converted to a narrower type (`codegen/text/macros.py`)."""
@@ -94,3 +98,48 @@ def is_of_constants(choice: c.Ternary) -> bool:
         else not any(isinstance(node, c.Name | c.ArrayRef | c.Call) for node in c.walk(one))
         for one in (choice.then, choice.otherwise)
     )
+
+
+def number_in(scop: Scop, statement: Statement, expr: c.Expr) -> isl.PwAff | None:
+    """The value `{ S[i] -> [v] }` of an expression of a statement's loops and of sizes; None where it is not affine, or
+    C may compute another one, without a sign."""
+    if not number_bytes(scop, statement, expr):
+        return None
+    loops = statement.loops
+    space = parameter_space(scop).add_named_tuple_id_ui(statement.domain.get_tuple_id(), len(loops))
+    reader = Reader({p.expr: p.name for p in scop.parameters}, {name: k for k, name in enumerate(loops)}, space)
+    with suppress(NotAffine):
+        return piecewise(reader.value(expr))
+    return None
+
+
+def number_bytes(scop: Scop, statement: Statement, expr: c.Expr) -> int:
+    """The size of the type in which C computes an expression of a statement's loops and of sizes; 0 where it may
+    compute a part of it without a sign, or anything else is in it."""
+    types = {p.expr: p.type for p in scop.parameters}
+    types |= {c.Name(name): type_ for name, type_ in zip(statement.loops, statement.loop_types, strict=True)}
+    return _bytes(expr, types)
+
+
+def even_branch(scop: Scop, statement: Statement, choice: c.Ternary) -> c.Expr | None:
+    """What a choice is where both sides of its comparison are equal; None where the choice may be wider than that."""
+    if not isinstance(choice.condition, c.Binary) or choice.condition.op not in c.COMPARISONS:
+        return None
+    sizes = [number_bytes(scop, statement, branch) for branch in (choice.then, choice.otherwise)]
+    if 0 in sizes or sizes[0] != sizes[1]:
+        return None
+    return choice.then if c.of_equals(choice.condition.op) == c.Literal("1") else choice.otherwise
+
+
+def _bytes(expr: c.Expr, types: Mapping[c.Expr, CType]) -> int:
+    if expr in types:
+        return _promoted_bytes(types[expr])
+    match expr:
+        case c.Literal():
+            return signed_bytes(expr, {}, {})
+        case c.Unary(op="-" | "+", operand=operand):
+            return _bytes(operand, types)
+        case c.Binary(op="+" | "-" | "*" | "/" | "%", left=left, right=right):
+            sizes = _bytes(left, types), _bytes(right, types)
+            return max(sizes) if all(sizes) else 0
+    return 0

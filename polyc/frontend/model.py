@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable
 from functools import partial, reduce
+from math import inf
 
 import islpy as isl
 from pycparser import c_ast
@@ -148,7 +149,7 @@ class Modeller:
         """Model the region. Raises UserError with everything that is refused in it.
 
         Where steps and factors make it less than affine, `x * stride`, or short loops have few iterations, it is
-        modelled for those that the calls of the file pass, or for 1, if that makes more of it.
+        modelled for those that the calls of the file pass, or for 1, if that makes more of it or the rest is refused.
         """
         refused: UserError | None = None
         scop: Scop | None = None
@@ -163,15 +164,18 @@ class Modeller:
         wanted = short or any(never_holds(scop, one) for one in passed)
         if less or wanted:
             found = [other for one in passed if (other := self.supposing(one)) is not None]
-            most = 0 if scop is None else not_affine(scop) - (not wanted)
+            most = inf if scop is None else not_affine(scop) - (not wanted)
             if found and len(found) == len(passed) and all(not_affine(one) <= most for one in found):
                 last = found[-1] if scop is None or len(found) == 1 else with_general(found[-1], scop)
                 return reduce(lambda general, one: with_general(one, general), reversed(found[:-1]), last)
-        if less:
-            for chosen in choices(factors):
-                other = self.supposing(chosen)
-                if other is not None and not not_affine(other):
-                    return other if scop is None else with_general(other, scop)
+        guessed: list[Scop] = []
+        for chosen in choices(factors) if less else ():
+            other = self.supposing(chosen)
+            if other is not None and not not_affine(other):
+                return other if scop is None else with_general(other, scop)
+            guessed += [] if other is None else [other]
+        if scop is None and guessed:
+            return min(guessed, key=not_affine)
         if scop is None:
             assert refused is not None
             raise refused

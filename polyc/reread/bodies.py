@@ -17,7 +17,7 @@ from typing import cast
 import islpy as isl
 
 from polyc.analysis.expand import buffer_for
-from polyc.analysis.expressions.promoted import EXTREMA, WHOLE, is_int
+from polyc.analysis.expressions.promoted import EXTREMA, WHOLE, even_branch, is_int, number_in
 from polyc.analysis.expressions.reader import NotAffine, Substitution, Value, agree, piecewise, substitution
 from polyc.analysis.expressions.selects import as_selects
 from polyc.model import ctree as c
@@ -134,7 +134,9 @@ class _Body:
         if isinstance(then, c.Call) and isinstance(now, c.Call) and now.function == EXTREMA.get(then.function):
             now = replace(now, function=then.function)
         if isinstance(then, c.Binary) and isinstance(now, c.Literal):
-            return self.same_equals(then, now)
+            return now == c.of_equals(then.op) and self.is_even(then)
+        if isinstance(then, c.Ternary) and (chosen := self.branch(then, now)) is not None:
+            return self.same(chosen, now)
         if type(then) is not type(now):
             return False
         if isinstance(then, c.Assign) and isinstance(now, c.Assign) and (then.op, now.op) == ("=", "+="):
@@ -192,13 +194,30 @@ class _Body:
             then, now = _single(then), _single(now)
         return self.same(cast(c.Node, then), cast(c.Node, now))
 
-    def same_equals(self, then: c.Binary, now: c.Literal) -> bool:
-        """Whether a number is what a comparison of two loops gives that have one value."""
-        loops = c.compared_names(then)
-        if loops is None or not self.positions.keys() >= {*loops} or now != c.of_equals(then.op):
+    def branch(self, then: c.Ternary, now: c.Node) -> c.Expr | None:
+        """The branch of a choice that the text has in its place, since both sides of its comparison are equal here."""
+        if isinstance(now, c.Ternary) and self.same(then.condition, now.condition):
+            return None
+        if not isinstance(then.condition, c.Binary) or not self.is_even(then.condition):
+            return None
+        return even_branch(self.program.scop, self.statement, then)
+
+    def is_even(self, node: c.Binary) -> bool:
+        """Whether both sides of a comparison have one value in all instances of the text."""
+        if node.op not in c.COMPARISONS:
             return False
-        one, other = (self.image.instance[self.positions[name]] for name in loops)
+        one, other = self.number(node.left), self.number(node.right)
+        if one is None or other is None:
+            return False
         return agree(one, other, at_sizes(self.image.domain, self.program.scop.known)) is None
+
+    def number(self, expr: c.Expr) -> Value | None:
+        """The value of an expression of the statement's loops and of sizes, at this place; None where C may compute
+        another one than that of the numbers."""
+        if isinstance(expr, c.Name) and expr.name in self.positions:
+            return self.image.instance[self.positions[expr.name]]
+        value = number_in(self.program.scop, self.statement, expr)
+        return None if value is None else self.decided().of(value)
 
     def same_loop(self, name: str, now: c.Node) -> bool:
         """Whether an expression is the value of one of the statement's loops, in its type."""

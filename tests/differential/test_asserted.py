@@ -109,6 +109,57 @@ def test_the_program_ends_where_it_did(standard: str, tmp_path: Path) -> None:
     run_alike(TEXT, render_file(source, regions), tmp_path, INPUTS)
 
 
+STEPS = """#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+static void f(int n, int m, int s, const int *k, double *a)
+{
+#pragma scop
+    for (int i = START; i < n; i += s) {
+        assert(CONDITION);
+        a[k[i]] += i;
+    }
+#pragma endscop
+}
+int main(int argc, char **argv)
+{
+    int n = atoi(argv[1]), m = atoi(argv[2]), k[100];
+    double a[100], sum = 0;
+    for (int i = 0; i < 100; i++)
+        a[i] = i, k[i] = i * 7 % 100;
+    CALLS
+    for (int i = 0; i < 100; i++)
+        sum += a[i] * (i % 97 + 1);
+    printf("%d %.17g\\n", argc, sum);
+    return 0;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("start", "condition", "calls"),
+    [
+        ("0", "i <= m", "f(n, m, argc, k, a);"),
+        ("0", "i < m + 1", "f(n, m, 3, k, a); f(n, m, 4, k, a);"),
+        ("0", "m >= i", "f(n, m, argc, k, a);"),
+        ("argc", "m + argc > i - 1 && 5 + i >= argc", "f(n, m, argc, k, a);"),
+        ("0", "i + s <= m + s && !(i < 0)", "f(n, m, 3, k, a);"),
+        ("argc", "m < 96 || argc - i <= 0", "f(n, m, argc, k, a);"),
+    ],
+)
+def test_steps_of_which_nobody_knows_the_value(start: str, condition: str, calls: str, tmp_path: Path) -> None:
+    """The last value decides, or what is asserted of larger ones."""
+    text = STEPS.replace("START", start).replace("CONDITION", condition).replace("CALLS", calls)
+    text = text.replace("int s, const int *k", "int s, int argc, const int *k").replace(", k, a)", ", argc, k, a)")
+    (tmp_path / "t.c").write_text(text)
+    source = read(str(tmp_path / "t.c"), InputOptions())
+    regions = [compile_region(region, Options(threads="always")) for region in source.regions]
+    assert all(region.verified for region in regions)
+    inputs = [("100", "99"), ("100", "96"), ("100", "95"), ("100", "5"), ("0", "-7"), ("50", "48"), ("50", "47")]
+    run_alike(text, render_file(source, regions), tmp_path, inputs)
+
+
 def test_what_data_decide_is_refused(tmp_path: Path) -> None:
     text = """#include <assert.h>
 void f(int n, double *a)

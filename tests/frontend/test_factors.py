@@ -9,7 +9,7 @@ from polyc.frontend import read
 from polyc.model.program import InputOptions
 from polyc.model.scop import Scop
 
-from .conftest import Modeller
+from .conftest import Modeller, Reader
 
 HEAD = "int n, int m, int s, int d, unsigned u, struct layer l, const float *restrict a, float *restrict b"
 
@@ -60,6 +60,41 @@ def test_what_is_no_stride(body: str, scop: Modeller) -> None:
     found = scop(loops(body))
     assert not found.supposed
     assert found.general is None
+
+
+ASSERTED = """#include <assert.h>
+static void f(int n, int m, int s, const int *k, float *b)
+{{
+#pragma scop
+    for (int i = 0; i < n / 2; i += s) {{
+        assert(i <= m);
+        b[k[i]] = 1;
+    }}
+#pragma endscop
+}}
+void g(int n, int m, int s, const int *k, float *b) {{ {calls} }}
+"""
+
+
+@pytest.mark.parametrize(
+    ("calls", "versions"),
+    [
+        ("f(n, m, s, k, b);", [{"s": 1}]),
+        ("f(n, m, 3, k, b);", [{"s": 3}]),
+        ("f(n, m, 3, k, b); f(n, m, 4, k, b);", [{"s": 3}, {"s": 4}]),
+    ],
+)
+def test_what_is_refused_for_all_steps_is_modelled_for_some(
+    calls: str, versions: list[dict[str, int]], read_text: Reader
+) -> None:
+    """Whatever else is not affine: for all of them nobody knows whether what is asserted holds."""
+    (region,) = read_text(ASSERTED.format(calls=calls)).regions
+    scop: Scop | None = region.scop
+    found = []
+    while scop is not None:
+        found.append(supposed(scop))
+        scop = scop.general
+    assert found == versions
 
 
 def test_what_each_call_passes_is_taken() -> None:

@@ -17,12 +17,14 @@ WARNINGS = ("-Wall", "-Wextra", "-Wno-unknown-pragmas", "-Wno-array-bounds")
 OF_GCC = (
     "-Wno-aggressive-loop-optimizations",
     "-Wno-maybe-uninitialized",
-    "-Wno-stringop-overflow",
     "-Wno-stringop-overread",
 )
 """Compilers see that a loop leaves an array of constant size for parameters with which the program is never run, or a
 call of `memset` that gcc makes of one. gcc guesses that what loops with remainders write and read may not be written;
 whether it was, the values tell."""
+UNHEARD = frozenset({"-Wstringop-overflow="})
+"""What gcc says and nobody listens to, for the same reason: of a call that it does not warn of in this way, as when the
+flag is off, it says -Wrestrict, since so many bytes overlap with anything."""
 ADDRESS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
 ENVIRONMENT = {
     "LC_ALL": "C",

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from polyc.runtime.process.build import BuildError
 from tests.fuzz import gpu, helpers
-from tests.fuzz.builds import ENVIRONMENT, Build, Compiler, compiler, usable
+from tests.fuzz.builds import ENVIRONMENT, UNHEARD, Build, Compiler, compiler, usable
 from tests.fuzz.emit import pair_tag
 from tests.fuzz.layout import Layout
 from tests.fuzz.model import Array, Program, reads_after
@@ -168,7 +168,8 @@ def errors(done: Told, kind: str, verdicts: dict[int, Verdict]) -> set[int]:
 def warnings(done: Told) -> list[tuple[int, str, str]]:
     """Program, flag, and the line."""
     pattern = re.compile(r"p(\d+)\.c:\d+.* warning: (.*) \[(-W[^\]]*)\]")
-    return [(int(m[1]), m[3], m[2]) for line in done.stderr.splitlines() if (m := pattern.match(line))]
+    found = [m for line in done.stderr.splitlines() if (m := pattern.match(line))]
+    return [(int(m[1]), m[3], m[2]) for m in found if m[3] not in UNHEARD]
 
 
 def family(flag: str) -> str:

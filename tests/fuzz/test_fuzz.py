@@ -13,10 +13,12 @@ from hypothesis import strategies as st
 
 from polyc.runtime.opencl import missing
 from tests.fuzz import gpu
+from tests.fuzz.builds import GCC, compiler
 from tests.fuzz.case import BUILDS, Case, as_built, check, drawn_case, numbered_case
 from tests.fuzz.choose import RandomChooser
 from tests.fuzz.draw import Maker
 from tests.fuzz.model import SHIFTS, Assert, Compare, Linear, Loop
+from tests.fuzz.oracle import lenient, warnings
 from tests.fuzz.run import BATCH, Worker, stored
 from tests.fuzz.traits import traits
 from tests.turns import EVERYTHING
@@ -147,6 +149,24 @@ def test_fixed_programs(worker: Worker, batch: int) -> None:
 def drawn() -> dict[int, list[str]]:
     """The traits of the first programs, by their numbers."""
     return {number: traits(numbered_case(SEED, number, BATCH).program) for number in range(DRAWN)}
+
+
+def test_a_call_for_sizes_that_no_memory_has(tmp_path: Path) -> None:
+    """gcc may say that it is too large, and nothing else of it."""
+    (tmp_path / "t.c").write_text(
+        """#line 1 "p0.c"
+        #include <string.h>
+        void f(size_t n, double *a, const double *b) {
+            double c[n + 3];
+            if ((long)n <= 9223372036854775804L) a[0] = 1;
+            else {
+                if (n + 3 > 0) memcpy(&c[0], &b[1], (n + 3) * sizeof(double));
+                if (n > 0) memcpy(&a[0], &c[1], n * sizeof(double));
+            }
+        }
+        """
+    )
+    assert warnings(compiler(tmp_path, lenient(GCC), "-c", "t.c")) == []
 
 
 def test_each_trait_is_drawn() -> None:

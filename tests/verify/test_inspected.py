@@ -10,6 +10,7 @@ import pytest
 
 from polyc.model import ctree as c
 from polyc.model.program import Options, Program
+from polyc.model.scop import CType
 from polyc.pipeline import initial_program
 from polyc.verify.region.inspected import inspection_faults
 from tests.programs import region_of
@@ -54,6 +55,63 @@ def asking(program: Program, change: Callable[[c.Node], c.Node | None]) -> Progr
     statements = {name: replace(s, body=c.rewrite(s.body, change)) for name, s in inspection.scop.statements.items()}
     other = replace(inspection, scop=replace(inspection.scop, statements=statements))
     return replace(program, scop=replace(program.scop, inspection=other))
+
+
+GIVEN = """
+void f(int n, int m, int s, const int *k, float *a)
+{
+#pragma scop
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < m; j++) {
+            VALUE
+            a[i * s + INDEX] = 1;
+        }
+#pragma endscop
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("value", "index"),
+    [
+        ("int z = j;", "k[z]"),
+        ("int z = j + 1;", "k[z]"),
+        ("int z = j;", "k[z] % (z + 1)"),
+        ("int z = j; int y = k[z];", "y"),
+        ("int z = s;", "k[j + z]"),
+        ("long z = 2 * (long)j;", "k[z]"),
+        ("short z = j;", "k[z]"),
+    ],
+)
+def test_a_cast_that_changes_nothing(value: str, index: str, tmp_path: Path) -> None:
+    """A variable that is given `j` stands for `j` in the region, and for `(int)j` in what is asked."""
+    text = GIVEN.replace("VALUE", value).replace("INDEX", index)
+    program = initial_program(region_of(text, tmp_path).scop, Options())
+    assert program.scop.inspection is not None
+    assert not inspection_faults(program)
+
+
+def no_short(node: c.Node) -> c.Node | None:
+    return node.operand if isinstance(node, c.Cast) and node.type == "short" else None
+
+
+def test_a_cast_that_changes_something(tmp_path: Path) -> None:
+    text = GIVEN.replace("VALUE", "short z = j;").replace("INDEX", "k[z]")
+    program = initial_program(region_of(text, tmp_path).scop, Options())
+    assert inspection_faults(asking(program, no_short))
+
+
+def test_iterations_are_counted_in_the_same_type(tmp_path: Path) -> None:
+    """Of `j * j` another type has other values."""
+    text = GIVEN.replace("VALUE", "").replace("INDEX", "k[j * j]")
+    program = initial_program(region_of(text, tmp_path).scop, Options())
+    inspection = program.scop.inspection
+    assert inspection is not None
+    assert not inspection_faults(program)
+    unsigned = CType("unsigned", "int", 4, signed=False)
+    statements = {n: replace(s, loop_types=(unsigned,)) for n, s in inspection.scop.statements.items()}
+    other = replace(inspection, scop=replace(inspection.scop, statements=statements))
+    assert inspection_faults(replace(program, scop=replace(program.scop, inspection=other)))
 
 
 KEPT = """

@@ -1,12 +1,16 @@
-"""Expressions that C computes as `int`, and what stands around them in a text."""
+"""The types in which C computes whole numbers, and what stands around them in a text."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
+
+import islpy as isl
 
 from polyc.analysis.expressions.constants import literal_value
+from polyc.analysis.expressions.reader import NotAffine, Reader, parameter_space, piecewise
 from polyc.model import ctree as c
-from polyc.model.scop import Array, CType
+from polyc.model.scop import Array, CType, Scop, Statement
 
 WHOLE = "polyc_int"
 """The macro around a choice that is converted to a narrower type (`codegen/text/macros.py`)."""
@@ -16,6 +20,8 @@ NARROW = frozenset(
     ("char", "signed char", "unsigned char", "short", "unsigned short", "int8_t", "uint8_t", "int16_t", "uint16_t")
 )
 """Integer types with fewer bytes than `int`, as a cast spells them."""
+SIGNED = {"int": 4, "long": 8}
+"""Types that sums are computed in, as a cast spells them, and their bytes."""
 
 
 def is_promoted(ctype: CType) -> bool:
@@ -28,31 +34,60 @@ def is_int(expr: c.Expr, arrays: Mapping[str, Array], loops: Mapping[str, CType]
 
     loops: the types of the variables that are no arrays
     """
+    return signed_bytes(expr, arrays, loops) == SIGNED["int"]
 
-    def found(one: c.Expr) -> bool:
+
+def signed_bytes(expr: c.Expr, arrays: Mapping[str, Array], loops: Mapping[str, CType]) -> int:
+    """The size of the type of an expression that certainly has a sign: 4 for an `int`, 8 for a `long`, else 0."""
+
+    def both(one: c.Expr, other: c.Expr) -> int:
+        sizes = found(one), found(other)
+        return max(sizes) if all(sizes) else 0
+
+    def found(one: c.Expr) -> int:
         match one:
             case c.Literal(text=text):
                 value = literal_value(text)
-                return value is not None and text.isdigit() and value < 1 << 31
+                return 4 if value is not None and text.isdigit() and value < 1 << 31 else 0
             case c.Name(name=name):
-                return name in loops and is_promoted(loops[name])
+                return _promoted_bytes(loops[name]) if name in loops else 0
             case c.ArrayRef(array=array):
-                return array in arrays and is_promoted(arrays[array].element)
+                return _promoted_bytes(arrays[array].element) if array in arrays else 0
             case c.Cast(type=text):
-                return text == "int" or text in NARROW
+                return 4 if text in NARROW else SIGNED.get(text, 0)
             case c.Unary(op="-" | "+" | "~", operand=operand):
                 return found(operand)
             case c.Binary(op=op) if op in c.COMPARISONS or op in ("&&", "||"):
-                return True
+                return 4
             case c.Binary(op="<<" | ">>", left=left):
                 return found(left)
             case c.Binary(op="+" | "-" | "*" | "/" | "%" | "&" | "|" | "^", left=left, right=right):
-                return found(left) and found(right)
+                return both(left, right)
             case c.Ternary(then=then, otherwise=otherwise):
-                return found(then) and found(otherwise)
-        return False
+                return both(then, otherwise)
+        return 0
 
     return found(expr)
+
+
+def _promoted_bytes(ctype: CType) -> int:
+    """The size of a type with a sign, after promotion; 0 for others."""
+    if is_promoted(ctype):
+        return 4
+    return 8 if ctype.kind == "int" and ctype.size_bytes == 8 and ctype.signed else 0
+
+
+def without_idle_casts(expr: c.Expr, arrays: Mapping[str, Array], loops: Mapping[str, CType]) -> c.Expr:
+    """The expression without casts to `int` and `long` of what has that type anyway, or becomes it in any sum."""
+
+    def change(node: c.Node) -> c.Node | None:
+        match node:
+            case c.Cast(type=text, operand=operand) if text in SIGNED:
+                same = signed_bytes(operand, arrays, loops) == SIGNED[text]
+                return c.rewrite(operand, change) if same else None
+        return None
+
+    return c.rewrite(expr, change)
 
 
 def is_of_constants(choice: c.Ternary) -> bool:
@@ -63,3 +98,48 @@ def is_of_constants(choice: c.Ternary) -> bool:
         else not any(isinstance(node, c.Name | c.ArrayRef | c.Call) for node in c.walk(one))
         for one in (choice.then, choice.otherwise)
     )
+
+
+def number_in(scop: Scop, statement: Statement, expr: c.Expr) -> isl.PwAff | None:
+    """The value `{ S[i] -> [v] }` of an expression of a statement's loops and of sizes; None where it is not affine, or
+    C may compute another one, without a sign."""
+    if not number_bytes(scop, statement, expr):
+        return None
+    loops = statement.loops
+    space = parameter_space(scop).add_named_tuple_id_ui(statement.domain.get_tuple_id(), len(loops))
+    reader = Reader({p.expr: p.name for p in scop.parameters}, {name: k for k, name in enumerate(loops)}, space)
+    with suppress(NotAffine):
+        return piecewise(reader.value(expr))
+    return None
+
+
+def number_bytes(scop: Scop, statement: Statement, expr: c.Expr) -> int:
+    """The size of the type in which C computes an expression of a statement's loops and of sizes; 0 where it may
+    compute a part of it without a sign, or anything else is in it."""
+    types = {p.expr: p.type for p in scop.parameters}
+    types |= {c.Name(name): type_ for name, type_ in zip(statement.loops, statement.loop_types, strict=True)}
+    return _bytes(expr, types)
+
+
+def even_branch(scop: Scop, statement: Statement, choice: c.Ternary) -> c.Expr | None:
+    """What a choice is where both sides of its comparison are equal; None where the choice may be wider than that."""
+    if not isinstance(choice.condition, c.Binary) or choice.condition.op not in c.COMPARISONS:
+        return None
+    sizes = [number_bytes(scop, statement, branch) for branch in (choice.then, choice.otherwise)]
+    if 0 in sizes or sizes[0] != sizes[1]:
+        return None
+    return choice.then if c.of_equals(choice.condition.op) == c.Literal("1") else choice.otherwise
+
+
+def _bytes(expr: c.Expr, types: Mapping[c.Expr, CType]) -> int:
+    if expr in types:
+        return _promoted_bytes(types[expr])
+    match expr:
+        case c.Literal():
+            return signed_bytes(expr, {}, {})
+        case c.Unary(op="-" | "+", operand=operand):
+            return _bytes(operand, types)
+        case c.Binary(op="+" | "-" | "*" | "/" | "%", left=left, right=right):
+            sizes = _bytes(left, types), _bytes(right, types)
+            return max(sizes) if all(sizes) else 0
+    return 0

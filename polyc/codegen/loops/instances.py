@@ -8,7 +8,8 @@ from functools import lru_cache
 import islpy as isl
 
 from polyc.analysis.expand import in_places, shift
-from polyc.analysis.expressions.promoted import EXTREMA, NARROW, WHOLE, is_int, is_of_constants
+from polyc.analysis.expressions.promoted import EXTREMA, NARROW, WHOLE, even_branch, is_int, is_of_constants, number_in
+from polyc.analysis.expressions.reader import agree
 from polyc.analysis.expressions.selects import as_selects
 from polyc.codegen.loops.exprs import ExprPrinter, condition, expression
 from polyc.codegen.loops.iterations import Visit, iterations_of, tiles_of
@@ -286,14 +287,24 @@ class InstancePrinter:
             return self.loops[node.name]
         if isinstance(node, c.ArrayRef):
             return self._reference(node)
-        if (
-            isinstance(node, c.Binary)
-            and (loops := c.compared_names(node)) is not None
-            and self.loops.keys() >= {*loops}
-        ):
-            first, second = (self.loops[name] for name in loops)
-            return c.of_equals(node.op) if first == second else None  # gcc warns of `i < i`
+        if isinstance(node, c.Binary) and self._is_even(node):
+            return c.of_equals(node.op)
+        if isinstance(node, c.Ternary) and isinstance(node.condition, c.Binary) and self._is_even(node.condition):
+            branch = even_branch(self.program.scop, self.statement, node)
+            return None if branch is None else c.rewrite(branch, self._change)
         return None
+
+    def _is_even(self, node: c.Binary) -> bool:
+        """Whether both sides of a comparison of loop variables have one value here: gcc warns of `n - 1 < n - 1`."""
+        names = {n.name for n in c.walk(node) if isinstance(n, c.Name)}
+        if node.op not in c.COMPARISONS or not self.loops.keys() & names:
+            return False
+        if (loops := c.compared_names(node)) is not None and self.loops.keys() >= {*loops}:
+            return self.loops[loops[0]] == self.loops[loops[1]]
+        one, other = (number_in(self.program.scop, self.statement, side) for side in (node.left, node.right))
+        if one is None or other is None:
+            return False
+        return agree(one, other, at_sizes(self.to_instance.range(), self.program.scop.known)) is None
 
     def reference(self, node: c.ArrayRef) -> c.Expr:
         """One reference of the statement."""

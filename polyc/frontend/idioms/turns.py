@@ -4,6 +4,7 @@ rewrite:  for (i = a; i < b; i += s) S(i)  ->  if (a < b) for (i = 0; i <= (b - 
           for (i = a; i < n * s; i += s) S(i)  ->  if (s > 0) for (i = 0; i < n; i++) S(a + i * s)
                                            where a is 0, or counts the turns of `for (a = 0; a < s; a++)` around it
 requires: a, b and s are sizes that the region does not change; nobody else reads i
+          What is asserted of i is asserted of a, or of b - 1
 assumes:  s > 0 (the quotient is a parameter, and its divisor is asked about: `Affine.invariant`)
 
 With a row of s elements for each turn, `x[i + j]` is an element of `x[][s]` (`sets/delinear.py`).
@@ -15,6 +16,7 @@ from collections.abc import Callable
 
 from polyc.analysis.expressions.facts import assigned_scalars, constant, mentions, writes
 from polyc.frontend.c.symbols import Scope, Symbol
+from polyc.frontend.text.asserts import ASSERTED
 from polyc.model import ctree as c
 from polyc.model.scop import CType, Storage
 from polyc.records import dataclass, replace
@@ -85,7 +87,9 @@ class _Turns:
         init: c.Decl | c.Expr = c.Assign("=", name, _ZERO)
         if isinstance(node.init, c.Decl):
             init = replace(node.init, init=_ZERO)
-        body: c.Stmt = c.rewrite(node.body, lambda inner: here if inner == c.Name(key) else None)
+        ends = _Ends(key, start, c.Binary("-", end, c.Literal("1")) if op == "<" else end)
+        body = c.rewrite(node.body, ends.asserted) if symbol.shape.element.signed else node.body
+        body = c.rewrite(body, lambda inner: here if inner == c.Name(key) else None)
         condition = c.Binary("<=", name, last, node.span) if turns is None else c.Binary("<", name, turns, node.span)
         loop = c.For(init, condition, c.Postfix("++", name, node.span), body, span=node.span)
         runs = c.Binary(op, start, end, node.span) if turns is None else c.Binary(">", step, _ZERO, node.span)
@@ -114,6 +118,51 @@ class _Turns:
             case c.Binary(op="+" | "*", left=left, right=right):
                 return self.is_size(left, counter) and self.is_size(right, counter)
         return False
+
+
+@dataclass(frozen=True, slots=True)
+class _Ends:
+    """What is asserted of a counter, for all of its values: `i + 1 <= m` holds of each where it does of the last one.
+
+    Of `i * s` nobody could tell. Where `last` is none of the values, more is asked than has to be.
+    """
+
+    key: str
+    first: c.Expr
+    last: c.Expr
+    """No value is larger."""
+
+    def asserted(self, node: c.Node) -> c.Node | None:
+        match node:
+            case c.Call(function=name, arguments=(condition, *rest)) if name == ASSERTED:
+                others = (c.rewrite(one, self.asserted) for one in rest)
+                return replace(node, arguments=(self.everywhere(condition), *others))
+        return None
+
+    def everywhere(self, condition: c.Expr) -> c.Expr:
+        """A condition that holds only where the given one does of all values; the given one where none is known."""
+        match condition:
+            case c.Binary(op="&&" | "||", left=left, right=right):
+                return replace(condition, left=self.everywhere(left), right=self.everywhere(right))
+            case c.Binary(op="<" | "<=" | ">" | ">=" as op, left=left, right=right):
+                less, more = (left, right) if op in ("<", "<=") else (right, left)
+                if self.rises(less) and self.key not in mentions(more):
+                    return self.at(condition, self.last)
+                if self.rises(more) and self.key not in mentions(less):
+                    return self.at(condition, self.first)
+        return condition
+
+    def rises(self, expr: c.Expr) -> bool:
+        """Whether an expression is the counter, with something added to it or taken off."""
+        match expr:
+            case c.Binary(op="+", left=left, right=right) if self.key not in mentions(left):
+                return self.rises(right)
+            case c.Binary(op="+" | "-", left=left, right=right) if self.key not in mentions(right):
+                return self.rises(left)
+        return expr == c.Name(self.key)
+
+    def at(self, condition: c.Expr, value: c.Expr) -> c.Expr:
+        return c.rewrite(condition, lambda node: value if node == c.Name(self.key) else None)
 
 
 def _is_kept(type_: CType, counter: CType) -> bool:

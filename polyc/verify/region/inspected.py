@@ -1,7 +1,8 @@
 """What the data are asked is what the region's model takes for granted.
 
 The model says of flat arrays that subscripts stay in their rows which the data decide. Shown is, for each of them,
-  (1) what is asked is the same expression, with the values that flow into it from scalars in their places,
+  (1) what is asked is the same expression, with the values that flow into it from scalars in their places, whatever
+      casts it has that change nothing,
   (2) of memory that the region never writes, so that it is the same before the region,
   (3) in all iterations of the statement that evaluate it: math: the domain of the access, projected to the loops that
       the expression has, is part of the asking statement's domain,
@@ -20,6 +21,7 @@ from functools import reduce
 import islpy as isl
 
 from polyc.analysis.expressions.facts import Induction, assigned_scalars, constant, induction
+from polyc.analysis.expressions.promoted import without_idle_casts
 from polyc.analysis.expressions.ranges import bounds_of, spare_of
 from polyc.analysis.expressions.reader import NotAffine, Reader, parameter_space, piecewise
 from polyc.model import ctree as c
@@ -81,7 +83,16 @@ def _asked(inspection: Inspection) -> Iterator[_Asked]:
                     (at, spare), (_, most) = low, high
                     made = values.get(at)
                     if made is not None and made.loops == statement.loops and _same_domain(made, statement):
-                        yield _Asked(statement, c.unlabelled(_value(made)), spare, most)
+                        index = _plain(scop, statement, c.unlabelled(_value(made)))
+                        yield _Asked(statement, index, spare, most)
+
+
+def _plain(scop: Scop, statement: Statement, index: c.Expr) -> c.Expr:
+    """An expression of a statement without casts that change nothing: the value of `int z = j;` is `j` or `(int)j`."""
+    types = {p.expr.name: p.type for p in scop.parameters if isinstance(p.expr, c.Name)}
+    types |= dict(zip(statement.loops, statement.loop_types, strict=True))
+    own = {node.name for node in c.walk(statement.body) if isinstance(node, c.Decl)}
+    return without_idle_casts(index, scop.arrays, {name: types[name] for name in types.keys() - own})
 
 
 def _value(statement: Statement) -> c.Expr:
@@ -136,6 +147,7 @@ def _wrong(program: Program, statement: Statement, access: Access, position: int
     if spare is None:
         return "its subscript may be rounded in several ways"
     unsigned = _unsigned(scop) & set(c.walk(extent))
+    index = _plain(scop, statement, index)
     for one in asked:
         renamed: dict[str, str] = {}
         if not _matches(one.index, index, one.statement.loops, statement.loops, renamed):
@@ -382,6 +394,8 @@ def _covers(asking: Statement, statement: Statement, access: Access, renamed: di
     if set(renamed) != set(asking.loops) or len(set(renamed.values())) != len(renamed):
         return False
     places = [statement.loops.index(renamed[name]) for name in asking.loops]
+    if [statement.loop_types[place] for place in places] != list(asking.loop_types):
+        return False
     ran = [a.relation.domain() for a in statement.accesses if (a.ref, a.array) == (access.ref, access.array)]
     domain = reduce(isl.Set.union, ran).reset_tuple_id()
     picked = isl.Map.universe(

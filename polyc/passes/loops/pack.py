@@ -23,8 +23,7 @@ from polyc.records import dataclass, field, replace
 
 STAGE = "pack"
 REUSED = 8
-"""How often an array has to be read for it to pay to copy it, through memory where it is large: for an element that takes
-as long as some additions that wait for each other."""
+"""How often an array has to be read for it to pay to copy it, which for a large one is done through memory."""
 LINE_ELEMENTS = 16
 """Neighbours that are filled at once: those in a line of the caches."""
 SHORTEST = 16

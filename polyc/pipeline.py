@@ -39,6 +39,7 @@ from polyc.passes.gpu.gpu_reductions import mark_gpu_reductions
 from polyc.passes.gpu.gpu_scatters import mark_gpu_scatters
 from polyc.passes.gpu.mapping import map_to_kernels
 from polyc.passes.gpu.staging import stage_rows
+from polyc.passes.loops.edges import part_edges
 from polyc.passes.loops.interleave import interleave_rows
 from polyc.passes.loops.pack import pack_rows
 from polyc.passes.loops.parallel import mark_loops
@@ -198,6 +199,8 @@ def cpu_steps() -> list[Step]:
         Step("lookups", look_up_in_registers),
         # Rows that share what they read, x / 2, clamps at an image's edge: once it is known which loop is innermost.
         Step("unroll", unroll_loops, keeps=(Form.NO_THREADS,)),
+        # Choices that read what may not be there, at the edges: of final innermost loops, and before these get threads.
+        Step("edges", part_edges, keeps=(Form.NO_THREADS,), when=constructs),
         # What is left are buffers of whole tiles: those that follow each other take one place.
         Step("share", share_buffers),
         # Marks need the final loops; private copies need to know which loops are parallel.

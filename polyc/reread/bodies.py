@@ -19,7 +19,8 @@ import islpy as isl
 from polyc.analysis.expand import buffer_for
 from polyc.analysis.expressions.promoted import EXTREMA, WHOLE, even_branch, is_int, number_in
 from polyc.analysis.expressions.reader import NotAffine, Substitution, Value, agree, piecewise, substitution
-from polyc.analysis.expressions.selects import as_selects
+from polyc.analysis.expressions.selects import SELECTS, as_selects
+from polyc.analysis.readable import choices_of
 from polyc.model import ctree as c
 from polyc.model.program import Buffer, Hoist, Program
 from polyc.model.scop import Access, Array, CType, Statement, Storage
@@ -64,6 +65,9 @@ class Bodies:
             found = body.zeroed(found)
         if isinstance(expected, c.If) and not any(isinstance(item, c.If) for item in found):
             expected = as_selects(expected, body.is_place, body.is_there) or expected
+        if any(isinstance(n, c.Call) and n.function in SELECTS.values() for item in found for n in c.walk(item)):
+            ran = body.decided().relation().intersect_domain(at_sizes(image.domain, self.program.scop.known)).range()
+            expected = choices_of(self.program, statement, ran, body.is_kept).taken(expected)
         wanted = _flat(expected)
         present = tuple(inner for item in found for inner in _flat(item))
         if len(wanted) != len(present):
@@ -161,6 +165,10 @@ class _Body:
         mine = (self.statement.name, node.ref)
         kept = any(b.places is not None and mine in b.accesses for b in self.program.buffers.values())
         return kept and self.program.scop.arrays[node.array].element.kind == "float"
+
+    def is_kept(self, node: c.ArrayRef) -> bool:
+        """Whether an element is read from a buffer, which has room for all that may be read."""
+        return buffer_for(self.program, self.image.run, node.array, node.ref) is not None
 
     def unmasked(self, then: c.Assign, now: c.Assign) -> c.Assign:
         """`at += (x > m) * ((unsigned)i - at)` as `at = x > m ? i : at`, which is the same of whole numbers without a

@@ -49,6 +49,17 @@ MEANINGS = {
             ("fminf", "float", ">"),
         )
     },
+    **{
+        f"polyc_select{letter}": f"""#ifdef __GNUC__ /* both are computed: a branch keeps loops from vectors */
+#define polyc_select{letter}(test, a, b) \\
+  __extension__({{ union {{ {element} value; {bits} bits; }} polyc_a = {{(a)}}, polyc_b = {{(b)}}; \\
+    const {bits} polyc_mask = -({bits})((test) != 0); \\
+    polyc_a.bits = (polyc_a.bits & polyc_mask) | (polyc_b.bits & ~polyc_mask); polyc_a.value; }})
+#else
+#define polyc_select{letter}(test, a, b) ((test) ? (a) : (b))
+#endif"""
+        for letter, element, bits in (("f", "float", "unsigned"), ("", "double", "unsigned long long"))
+    },
     "polyc_pays": "#define polyc_pays(work, ranges) ((work) > 24e3 && (work) > 64. * (ranges))",
 }
 """The macros that `affine.py` and the check of guards read as functions."""

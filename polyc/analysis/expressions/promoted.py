@@ -100,6 +100,38 @@ def is_of_constants(choice: c.Ternary) -> bool:
     )
 
 
+def floating_type(expr: c.Expr, arrays: Mapping[str, Array], loops: Mapping[str, CType]) -> str:
+    """The type in which C computes an expression: `float`, `double`, or `int` for whole numbers of any type; "" where
+    that is not known, or any other."""
+
+    def of(*parts: c.Expr) -> str:
+        kinds = {floating_type(part, arrays, loops) for part in parts}
+        return next((kind for kind in ("", "double", "float", "int") if kind in kinds), "")
+
+    match expr:
+        case c.Literal(text=text):
+            if literal_value(text) is not None:
+                return "int"
+            plain = set(text.lower()) <= set("0123456789.e+-f")
+            return "" if not plain else "float" if text.lower().endswith("f") else "double"
+        case c.Name(name=name):
+            return "int" if name in loops else ""
+        case c.ArrayRef(array=array, subscripts=subscripts) if (
+            array in arrays and len(subscripts) == arrays[array].rank
+        ):
+            element = arrays[array].element
+            return {("float", 4): "float", ("float", 8): "double"}.get((element.kind, element.size_bytes), "")
+        case c.Cast(type=text):
+            return text if text in ("float", "double") else ""
+        case c.Unary(op="-" | "+", operand=operand):
+            return of(operand)
+        case c.Binary(op="+" | "-" | "*" | "/", left=left, right=right) | c.Ternary(then=left, otherwise=right):
+            return of(left, right)
+        case c.Call(function="fabs" | "fabsf" as name, arguments=(operand,)):
+            return "float" if name == "fabsf" else "double"
+    return ""
+
+
 def number_in(scop: Scop, statement: Statement, expr: c.Expr) -> isl.PwAff | None:
     """The value `{ S[i] -> [v] }` of an expression of a statement's loops and of sizes; None where it is not affine, or
     C may compute another one, without a sign."""

@@ -1,11 +1,11 @@
-"""Conditional updates as selects, of which compilers make vectors."""
+"""Conditional updates, and choices between values, as selects, of which compilers make vectors."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 from polyc.model import ctree as c
-from polyc.records import replace
+from polyc.records import dataclass, replace
 
 TAKEN = "polyc_taken"
 """The variable that has the answer of the condition."""
@@ -68,3 +68,107 @@ def _is_harmless(expr: c.Expr, is_there: Asked, declared: set[str]) -> bool:
         case c.Call(function=name, arguments=(one,)):
             return name in _ABSOLUTE and _is_harmless(one, is_there, declared)
     return False
+
+
+SELECTS = {"float": "polyc_selectf", "double": "polyc_select"}
+"""The macros for choices between values of a type (`codegen/text/macros.py`)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What is known of a statement's values.
+
+    type_of:  `float` or `double`, `int`, or "" where C may compute an expression in another type
+    is_there: whether a reference may be read whatever the data say
+    is_sure:  whether it is read whatever they say, or costs nothing
+    is_own:   whether a scalar belongs to the iteration, so that it may be set to what it is
+    """
+
+    type_of: Callable[[c.Expr], str]
+    is_there: Asked
+    is_sure: Asked
+    is_own: Asked
+
+    def taken(self, node: c.Stmt) -> c.Stmt:
+        """`y = x > 0 ? x : 0.1f * x` as `y = polyc_selectf(x > 0, x, 0.1f * x)`, and branches that set one variable, or
+        element, in each case.
+
+        C compilers compute only one of two branches where they may not know whether anybody looks at the exceptions
+        that the other one raises, or whether what it loads is there: by a jump, which keeps loops from vectors, and is
+        mispredicted where the data change their minds.
+        """
+        match node:
+            case c.Block(body=body):
+                return replace(node, body=tuple(self.taken(item) for item in body))
+            case c.If() if (store := self._in_each_case(node)) is not None:
+                value = self._selected(store.value)
+                return c.ExprStmt(replace(store, value=value)) if isinstance(value, c.Call) else node
+            case c.ExprStmt(expr=c.Assign(target=c.ArrayRef(), value=value) as store):
+                return replace(node, expr=replace(store, value=self._selected(value)))
+            case c.Decl(init=init) if init is not None:
+                return replace(node, init=self._selected(init))
+        return node
+
+    def _in_each_case(self, node: c.Stmt | None) -> c.Assign | None:
+        """What a statement sets, and to which value, where that is all that it does."""
+        match node:
+            case c.Block(body=(item,)):
+                return self._in_each_case(item)
+            case c.ExprStmt(expr=c.Assign(op="=", target=c.ArrayRef()) as store, pragmas=()):
+                return store
+            case c.ExprStmt(expr=c.Assign(op=op, target=c.ArrayRef() as target, value=value), pragmas=()) if (
+                op in _UPDATES and self.is_own(target)
+            ):
+                return c.Assign("=", target, c.Binary(op[0], target, value))
+            case c.If(condition=condition, then=then, otherwise=otherwise):
+                first, second = self._in_each_case(then), self._in_each_case(otherwise)
+                if first is None or not isinstance(first.target, c.ArrayRef):
+                    return None
+                if second is None:
+                    if otherwise is not None or not self.is_own(first.target):
+                        return None
+                    second = c.Assign("=", first.target, first.target)
+                if c.unlabelled(first.target) != c.unlabelled(second.target):
+                    return None
+                return replace(first, value=c.Ternary(condition, first.value, second.value))
+        return None
+
+    def _selected(self, expr: c.Expr) -> c.Expr:
+        def change(node: c.Node) -> c.Node | None:
+            if not isinstance(node, c.Ternary) or not self._pays(node):
+                return None
+            name = SELECTS.get(self.type_of(node))
+            if name is None or not all(self._is_free(part) for part in (node.then, node.otherwise)):
+                return None
+            parts = (node.condition, node.then, node.otherwise)
+            return c.Call(name, tuple(c.rewrite(part, change) for part in parts))
+
+        return c.rewrite(expr, change)
+
+    def _pays(self, choice: c.Ternary) -> bool:
+        """Whether a compiler would jump: a branch computes something, or loads what the other one does not."""
+        return not all(
+            isinstance(part, c.Literal | c.Name) or (isinstance(part, c.ArrayRef) and self.is_sure(part))
+            for part in (choice.then, choice.otherwise)
+        )
+
+    def _is_free(self, expr: c.Expr) -> bool:
+        """Whether an expression can be computed in vain: floating operations trap for no operands."""
+        match expr:
+            case c.Literal() | c.Name():
+                return True
+            case c.ArrayRef(subscripts=subscripts):
+                return self.is_there(expr) and all(_has_no_calls(one) for one in subscripts)
+            case c.Ternary(condition=c.Binary(op=op, left=left, right=right), then=then, otherwise=otherwise):
+                return op in c.COMPARISONS and all(map(self._is_free, (left, right, then, otherwise)))
+            case c.Binary(op="+" | "-" | "*" | "/", left=left, right=right):
+                return self.type_of(expr) in SELECTS and self._is_free(left) and self._is_free(right)
+            case c.Unary(op="-" | "+", operand=operand) | c.Cast(type="float" | "double", operand=operand):
+                return self.type_of(operand) in SELECTS and self._is_free(operand)
+            case c.Call(function=name, arguments=(operand,)):
+                return name in _ABSOLUTE and self._is_free(operand)
+        return False
+
+
+def _has_no_calls(expr: c.Expr) -> bool:
+    return not any(isinstance(node, c.Call | c.ArrayRef | c.Assign) for node in c.walk(expr))

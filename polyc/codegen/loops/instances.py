@@ -11,6 +11,8 @@ from polyc.analysis.expand import in_places, shift
 from polyc.analysis.expressions.promoted import EXTREMA, NARROW, WHOLE, even_branch, is_int, is_of_constants, number_in
 from polyc.analysis.expressions.reader import agree
 from polyc.analysis.expressions.selects import as_selects
+from polyc.analysis.expressions.straight import ABSOLUTE
+from polyc.analysis.readable import choices_of
 from polyc.codegen.loops.exprs import ExprPrinter, condition, expression
 from polyc.codegen.loops.iterations import Visit, iterations_of, tiles_of
 from polyc.codegen.text.tidy import simpler
@@ -18,7 +20,7 @@ from polyc.errors import InternalError
 from polyc.model import ctree as c
 from polyc.model.program import Buffer, Hoist, Program
 from polyc.model.scop import Access, AccessKind, Array, CType, Statement, Value
-from polyc.model.tree import Domain, Member, partial_schedule
+from polyc.model.tree import Domain, Member, Role, partial_schedule
 from polyc.poly import at_sizes, constant_of, everywhere, pinned
 from polyc.records import dataclass, field, replace
 
@@ -97,7 +99,20 @@ class InstancePrinter:
         body = self.statement.body
         for hoist in self.program.hoisted:
             body = self._filled(body, hoist) if self._fills(hoist) else self._without(body, hoist)
-        return c.rewrite(self._whole(self._masked(body)), self._change)
+        return c.rewrite(self._whole(self._selected(self._masked(body))), self._change)
+
+    def _selected(self, body: c.Stmt) -> c.Stmt:
+        """The statement with both branches of its choices computed, in a loop that compilers may make vectors of."""
+        if self.program.options.gpu or not self._is_in_parallel() or self.program.scop.own_functions & ABSOLUTE:
+            return body
+        found = choices_of(self.program, self.statement, self._ran(), lambda node: self._buffer(node) is not None)
+        return found.taken(body)
+
+    def _is_in_parallel(self) -> bool:
+        """Whether the innermost loop that is no short one carries nothing."""
+        around = (m for m in reversed(self.members.values()) if m.role not in (Role.UNROLLED, Role.WRITTEN_OUT))
+        member = next(around, None)
+        return member is not None and member.coincident and member.role in (Role.LOOP, Role.POINT)
 
     def _whole(self, body: c.Stmt) -> c.Stmt:
         """`p = (uint8_t)(v < 0 ? 0 : v > 255 ? 255 : v)` with the choice as a whole: gcc converts each of its branches

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from polyc.analysis.expressions.promoted import EXTREMA, WHOLE
+from polyc.analysis.expressions.selects import SELECTS
 
 MIN, MAX, FLOORD = "polyc_min", "polyc_max", "polyc_floord"
 APART = "polyc_apart"
@@ -44,6 +45,18 @@ def _extremum(function: str, macro: str) -> str:
 #endif"""
 
 
+def _select(macro: str, element: str, bits: str) -> str:
+    """A macro that computes two values, and takes one without a jump."""
+    return f"""#ifdef __GNUC__ /* both are computed: a branch keeps loops from vectors */
+#define {macro}(test, a, b) \\
+  __extension__({{ union {{ {element} value; {bits} bits; }} polyc_a = {{(a)}}, polyc_b = {{(b)}}; \\
+    const {bits} polyc_mask = -({bits})((test) != 0); \\
+    polyc_a.bits = (polyc_a.bits & polyc_mask) | (polyc_b.bits & ~polyc_mask); polyc_a.value; }})
+#else
+#define {macro}(test, a, b) ((test) ? (a) : (b))
+#endif"""
+
+
 MACROS = {
     MIN: f"#define {MIN}(a, b) ((a) < (b) ? (a) : (b))",
     MAX: f"#define {MAX}(a, b) ((a) > (b) ? (a) : (b))",
@@ -55,6 +68,8 @@ MACROS = {
 #else
 #define {WHOLE}(x) (x)
 #endif""",
+    SELECTS["float"]: _select(SELECTS["float"], "float", "unsigned"),
+    SELECTS["double"]: _select(SELECTS["double"], "double", "unsigned long long"),
     THREADS: f"#define {THREADS}(worth) (worth)",
     SEVERAL: _more_threads(SEVERAL, 1),
     MANY: _more_threads(MANY, 3),

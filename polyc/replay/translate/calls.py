@@ -145,6 +145,8 @@ def of_polyc(e: Expressions, name: str, node: c_ast.FuncCall, arguments: list[c_
         return Value(f"{closed(one.code)} // {closed(other.code)}", e.arithmetic.common(one, other), one.large)
     if name == "polyc_int":
         return e.arithmetic.converted(e.value(arguments[0]), INT)
+    if name in ("polyc_select", "polyc_selectf"):
+        return e.value(c_ast.TernaryOp(*arguments, coord=node.coord))
     if name == "polyc_apart":
         try:
             found = [e.value(argument).pointer for argument in arguments]

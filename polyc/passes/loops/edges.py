@@ -1,0 +1,109 @@
+"""Iterations in which choices read what may not be there, apart from the others."""
+
+from __future__ import annotations
+
+import islpy as isl
+
+from polyc.analysis.readable import choices_of, unreadable
+from polyc.model import ctree as c
+from polyc.model.program import Program
+from polyc.model.scop import Statement
+from polyc.model.tree import Band, Domain, Extension, Mark, Member, Node, Role, Sequence, restrict, sequence_of
+from polyc.nests.nest import has_loops, values
+from polyc.poly import empty_set, names
+from polyc.records import dataclass, replace
+
+STAGE = "edges"
+MOST_PIECES = 4
+"""Of the iterations at the edges: more of them would be as many loops."""
+
+
+def part_edges(program: Program) -> Program:
+    """Part the rows, or iterations, at the edges of a loop where a choice may read an element that is not there.
+
+    rewrite:  for i for j f[i][j] = v[i][j] > 0 ? u[i][j] - u[i - 1][j] : u[i + 1][j] - u[i][j];
+              -> for i { if (i > 1 && i < n - 2) for j f[i][j] = …; else for j f[i][j] = …; }
+    tree:     band(j) -> sequence(inside: band(j), edges: band(j))
+    math:     of the loops' iterations v(S[i]), the edges are v({ S[i] : it may read what nobody reads in any case, nor
+              anything behind it in memory, or before it })
+    requires: the innermost loop is coincident
+    ensures:  inside, both branches may be computed and one taken (`Choices`), so that the loop makes vectors
+    source:   index set splitting (Griebl, Feautrier, Lengauer 2000)
+    """
+    parter = _Parter(program)
+    child = parter.at(program.tree.child, ())
+    return replace(parter.program, tree=Domain(program.tree.domain, child)) if parter.made else program
+
+
+@dataclass(slots=True)
+class _Parter:
+    program: Program
+    made: bool = False
+
+    def at(self, node: Node, above: tuple[Member, ...]) -> Node:
+        match node:
+            case Sequence(children=steps):
+                return Sequence(tuple(replace(s, child=self.at(s.child, above)) for s in steps))
+            case Band(members=members, child=child) if has_loops(child):
+                return replace(node, child=self.at(child, above + members))
+            case Band():
+                return self.parted(node, above)
+            case Mark(kind="tiles"):
+                return node  # tiles over time have an order of their own
+            case Extension() | Mark():
+                return replace(node, child=self.at(node.child, above))
+            case _:
+                return node
+
+    def parted(self, band: Band, above: tuple[Member, ...]) -> Node:
+        """An innermost band, with its edges apart."""
+        *outer, inner = band.members
+        if not inner.coincident or inner.role not in (Role.LOOP, Role.POINT):
+            return band
+        instances = inner.schedule.domain()
+        edges = empty_set(instances)
+        for name in names(instances):
+            edges = edges.union(self.unknown(self.program.statements[name]))
+        if edges.is_empty():
+            return band
+        for loops in ((*above, *outer), (*above, *band.members)):
+            when = values(loops, instances)
+            apart = when.intersect_range(edges.apply(when)).domain().coalesce()
+            inside = instances.subtract(apart).coalesce()
+            if not inside.is_empty() and _pieces(apart) <= MOST_PIECES:
+                self.tell(tuple(names(instances)))
+                return sequence_of([(inside, restrict(band, inside)), (apart, restrict(band, apart))])
+        return band
+
+    def unknown(self, statement: Statement) -> isl.UnionSet:
+        """The instances of a statement that may read in vain what may not be there."""
+        found = empty_set(self.program.scop.domain)
+        if statement.name in self.program.copies:
+            return found
+        kept = {access for b in self.program.buffers.values() for access in b.accesses}
+        accesses = {a.ref: a for a in statement.accesses if a.ref}
+        read: set[str] = set()
+
+        def is_kept(node: c.ArrayRef) -> bool:
+            if (statement.name, node.ref) not in kept and node.ref in accesses:
+                read.add(node.ref)
+                return accesses[node.ref].exact
+            return True
+
+        if choices_of(self.program, statement, statement.domain, is_kept).taken(statement.body) == statement.body:
+            return found
+        for ref in read:
+            found = found.union(isl.UnionSet.from_set(unreadable(self.program.scop, accesses[ref])))
+        return found
+
+    def tell(self, statements: tuple[str, ...]) -> None:
+        self.made = True
+        message = (
+            f"{', '.join(statements)}: the edges, where a choice may read what is not there, have loops of their own"
+        )
+        self.program = self.program.remark("edges-apart", STAGE, message, statements)
+
+
+def _pieces(instances: isl.UnionSet) -> int:
+    found = instances.get_set_list()
+    return max(found.get_at(k).n_basic_set() for k in range(found.n_set()))

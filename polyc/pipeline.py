@@ -200,7 +200,7 @@ def cpu_steps() -> list[Step]:
         # Rows that share what they read, x / 2, clamps at an image's edge: once it is known which loop is innermost.
         Step("unroll", unroll_loops, keeps=(Form.NO_THREADS,)),
         # Choices that read what may not be there, at the edges: of final innermost loops, and before these get threads.
-        Step("edges", part_edges, keeps=(Form.NO_THREADS,), when=constructs),
+        Step("edges", part_edges, keeps=(Form.NO_THREADS,)),
         # What is left are buffers of whole tiles: those that follow each other take one place.
         Step("share", share_buffers),
         # Marks need the final loops; private copies need to know which loops are parallel.

@@ -9,7 +9,7 @@ import islpy as isl
 
 from polyc.analysis.expressions.promoted import floating_type
 from polyc.analysis.expressions.selects import Choices
-from polyc.analysis.expressions.straight import unconditional
+from polyc.analysis.expressions.straight import either, unconditional
 from polyc.analysis.extents import elements
 from polyc.model import ctree as c
 from polyc.model.program import Program
@@ -21,7 +21,8 @@ def readable(scop: Scop, array: Array, space: isl.Space) -> isl.Set:
     """The elements of an array that are there, in a space `{ A[x] }`.
 
     math: let U be the elements that the region accesses whatever the data are. With two elements of an array, all
-          between them are there: { x : l <= x <= h, l and h in U }, in the order in which they lie in memory. Of an
+          between them are there: { x : l <= x <= h, l and h in U }, in the order in which they lie in memory. Where an
+          instance accesses one of two elements, the later one is as good as an l, and the other one as an h. Of an
           array that is declared with all its extents, and is no parameter, each element is there
     """
     space = space.align_params(scop.known.get_space())
@@ -31,38 +32,40 @@ def readable(scop: Scop, array: Array, space: isl.Space) -> isl.Set:
     own = array.storage is not Storage.ARGUMENT and not array.flat and not array.root
     if own and array.rank and all(extent is not None for extent in array.extents):
         return elements(array, space)
-    found = _surely_accessed(scop, array.name)
-    if found.is_empty():
+    first, last = _ends(scop, array.name, _is_in_one_piece(array))
+    if first.is_empty() or last.is_empty():
         return none
-    surely = isl.Set.from_union_set(found)
-    return surely.union(_between(surely)) if _is_in_one_piece(array) else surely
+    first, last = first.reset_tuple_id(), last.reset_tuple_id()
+    if not _is_in_one_piece(array):
+        return first.set_tuple_id(space.get_tuple_id(isl.dim_type.set))
+    later = isl.Map.lex_ge(first.get_space())
+    between = first.apply(later.reverse()).intersect(last.apply(later))
+    return between.set_tuple_id(space.get_tuple_id(isl.dim_type.set))
 
 
 @lru_cache(maxsize=256)
-def _surely_accessed(scop: Scop, array: str) -> isl.UnionSet:
-    """U, of one array."""
-    found = empty_map(scop.domain)
+def _ends(scop: Scop, array: str, either_of_two: bool) -> tuple[isl.Set, isl.Set]:
+    """All l, and all h, of one array."""
+    first, last = empty_map(scop.domain).range(), empty_map(scop.domain).range()
     for statement in scop.statements.values():
-        if not any(a.array == array for a in statement.accesses):
-            continue
-        refs = {node.ref for node in unconditional(statement.body, inside=True) if node.ref}
-        for access in statement.accesses:
-            if access.array == array and access.exact and access.ref in refs:
-                found = found.union(isl.UnionMap.from_map(access.relation.intersect_params(scop.known)))
-    return found.range().coalesce()
+        exact = {a.ref: a.relation for a in statement.accesses if a.ref and a.array == array and a.exact}
+        found = [(node, node) for node in unconditional(statement.body, inside=True)] if exact else []
+        found += list(either(statement.body)) if exact and either_of_two else []
+        for one, other in found:
+            if one.ref in exact and other.ref in exact:
+                both = exact[one.ref].union(exact[other.ref]).intersect_params(scop.known)
+                first = first.union(isl.UnionSet.from_set(both.lexmax().range()))
+                last = last.union(isl.UnionSet.from_set(both.lexmin().range()))
+    return _as_set(first), _as_set(last)
+
+
+def _as_set(cells: isl.UnionSet) -> isl.Set:
+    return isl.Set.from_union_set(cells) if not cells.is_empty() else isl.Set.empty(cells.get_space())
 
 
 def _is_in_one_piece(array: Array) -> bool:
     """Whether the rows of an array follow each other in memory."""
     return all(extent is not None for extent in array.extents[1:])
-
-
-def _between(cells: isl.Set) -> isl.Set:
-    """All that lies between two of some elements, in the order of their subscripts."""
-    later = isl.Map.lex_ge(cells.get_space().reset_tuple_id(isl.dim_type.set))
-    plain = cells.reset_tuple_id()
-    below, above = plain.apply(later.reverse()), plain.apply(later)
-    return below.intersect(above).set_tuple_id(cells.get_tuple_id())
 
 
 def unreadable(scop: Scop, access: Access) -> isl.Set:

@@ -200,3 +200,75 @@ def test_no_tile_takes_all_iterations_of_the_parallel_loop(tmp_path: Path) -> No
     result = compiled(BORDERS, tmp_path)
     assert result.verified
     assert "#pragma omp parallel for\n#endif\n  for (int i = 1; i < 385; i++)" in result.text
+
+
+ELEMENTS = """
+#include <math.h>
+void f(int n, float t, float a[n], float b[n], double d[n], int k[n], float out[n])
+{
+#pragma scop
+    for (int i = 0; i < n; i++)
+        %s
+#pragma endscop
+}
+"""
+TAKEN = {
+    "out[i] = a[i] > 0 ? a[i] : 0.1f * a[i];": "out[i] = polyc_selectf(a[i] > 0, a[i], 0.1f * a[i]);",
+    "out[i] = a[i] > 0 ? a[i] : 0.1 * a[i];": "out[i] = polyc_select(a[i] > 0, a[i], 0.1 * a[i]);",
+    "if (a[i] > t) out[i] = a[i] - t; else if (a[i] < -t) out[i] = a[i] + t; else out[i] = 0;": (
+        "out[i] = polyc_selectf(a[i] > t, a[i] - t, polyc_selectf(a[i] < -t, a[i] + t, 0));"
+    ),
+    "{ float v = a[i]; if (v < 0) v *= t; out[i] = v; }": "v = polyc_selectf(v < 0, v * t, v);",
+    "out[i] = d[i] > 1 && k[i] ? fabsf(a[i] - t) : a[i];": "polyc_selectf(d[i] > 1 && k[i], fabsf(a[i] - t), a[i])",
+    # What both branches have at hand is a minimum, or a move; an element may not be there; whole numbers may overflow;
+    # a function may say so; and what is stored in one case only may not be stored in the other.
+    "out[i] = a[i] > t ? a[i] : t;": "",
+    "out[i] = k[i] > 0 ? b[i] * 2 : a[i];": "",
+    "out[i] = k[i] > 0 ? k[i] * 2 : k[i] + 3;": "",
+    "out[i] = a[i] > 0 ? sqrtf(a[i]) : a[i] * 2;": "",
+    "if (a[i] > 0) out[i] = a[i] * 2;": "",
+}
+
+
+@pytest.mark.parametrize("line", TAKEN)
+def test_both_branches_are_computed(line: str, tmp_path: Path) -> None:
+    text = text_of(ELEMENTS % line, tmp_path)
+    assert TAKEN[line] in text
+    assert ("polyc_select" in text) == bool(TAKEN[line])
+
+
+UPWIND = """
+void end(void);
+void f(int n, double a[n], const double *q, double out[n])
+{
+#pragma scop
+    for (int i = 1; i < n; i++)
+        out[i] = a[i] > 0 ? a[i] * q[i - 1] : a[i] * q[i];
+%s
+#pragma endscop
+}
+"""
+
+
+def test_what_one_of_two_reads_is_between_is_there(tmp_path: Path) -> None:
+    """The first iteration reads `q[0]` or `q[1]`, the last one `q[n - 2]` or `q[n - 1]`: q[1] to q[n - 2] are there."""
+    text = text_of(UPWIND % "", tmp_path)
+    assert "for (long i = 2; i < n - 1L; i++)" in text
+    assert text.count("polyc_select(a[i] > 0, a[i] * q[i - 1], a[i] * q[i])") == 1
+    assert "out[1] = a[1] > 0 ? a[1] * q[0] : a[1] * q[1];" in text
+
+
+def test_all_of_it_where_both_ends_are_read_anyway(tmp_path: Path) -> None:
+    text = text_of(UPWIND % "    out[0] = q[0] + q[n - 1];", tmp_path)
+    assert text.count("out[i] = polyc_select(") == 1
+    assert "a[i] > 0 ?" not in text.partition("as it was written")[0]
+
+
+def test_nothing_where_a_call_may_end_the_program(tmp_path: Path) -> None:
+    assert "polyc_select(" not in compiled(UPWIND % "    end();", tmp_path).text
+
+
+def test_none_in_loops_that_carry_values_and_on_gpus(tmp_path: Path) -> None:
+    scan = ELEMENTS % "out[i] = i > 0 && out[i - 1] > 0 ? out[i - 1] * a[i] : a[i];"
+    assert "polyc_select" not in text_of(scan, tmp_path)
+    assert "polyc_select" not in compiled(ELEMENTS % next(iter(TAKEN)), tmp_path, target="cuda").text

@@ -147,10 +147,18 @@ class Choices:
 
     def _pays(self, choice: c.Ternary) -> bool:
         """Whether a compiler would jump: a branch computes something, or loads what the other one does not."""
-        return not all(
-            isinstance(part, c.Literal | c.Name) or (isinstance(part, c.ArrayRef) and self.is_sure(part))
-            for part in (choice.then, choice.otherwise)
-        )
+        return not (self._is_at_hand(choice.then) and self._is_at_hand(choice.otherwise))
+
+    def _is_at_hand(self, expr: c.Expr) -> bool:
+        """Whether an expression is a value that is there anyway, or the larger one of such."""
+        match expr:
+            case c.Literal() | c.Name() | c.Unary(op="-" | "+", operand=c.Literal()):
+                return True
+            case c.ArrayRef():
+                return self.is_sure(expr)
+            case c.Ternary(then=then, otherwise=otherwise):
+                return self._is_at_hand(then) and self._is_at_hand(otherwise)
+        return False
 
     def _is_free(self, expr: c.Expr) -> bool:
         """Whether an expression can be computed in vain: floating operations trap for no operands."""

@@ -115,4 +115,31 @@ def unconditional(expr: c.Node, inside: bool = False) -> Iterator[c.ArrayRef]:
                 yield from unconditional(child, inside)
 
 
-__all__ = ["Scalars", "changes_nothing", "is_plain", "is_repeatable", "unconditional"]
+def either(expr: c.Node) -> Iterator[tuple[c.ArrayRef, c.ArrayRef]]:
+    """Two references to one array, of which an expression, or a statement, evaluates at least one: in both branches of
+    what it decides whatever the data are."""
+    match expr:
+        case (
+            c.If(condition=first, then=then, otherwise=otherwise)
+            | c.Ternary(condition=first, then=then, otherwise=otherwise)
+        ):
+            yield from either(first)
+            for one in unconditional(then, inside=True):
+                for other in unconditional(otherwise, inside=True) if otherwise is not None else ():
+                    if one.array == other.array:
+                        yield one, other
+        case c.Binary(op="&&" | "||", left=first):
+            yield from either(first)
+        case c.For() | c.While():
+            return
+        case c.Block(body=items):
+            for item in items:
+                yield from either(item)
+                if any(isinstance(node, c.Jump) for node in c.walk(item)):
+                    return
+        case _:
+            for child in c.children(expr):
+                yield from either(child)
+
+
+__all__ = ["Scalars", "changes_nothing", "either", "is_plain", "is_repeatable", "unconditional"]

@@ -225,6 +225,15 @@ DONE: dict[str, Code] = {
         "cpu.md#rows-that-are-read-again",
         gain=True,
     ),
+    "edges-apart": Code(
+        "The edges of a loop have loops of their own",
+        "A choice reads elements that may not be there, as beyond the first and the last row, if the data do not say "
+        "so. All other iterations have loops in which both branches are computed, and one is taken, so that they run "
+        "in vectors.",
+        NOTHING,
+        "cpu.md#choices",
+        gain=True,
+    ),
     "spread": Code(
         "Recurrences run beside each other",
         "Recurrences of neighbouring columns, or rows, run beside each other in strips: what is private "

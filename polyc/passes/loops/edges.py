@@ -61,16 +61,17 @@ class _Parter:
         if not inner.coincident or inner.role not in (Role.LOOP, Role.POINT):
             return band
         instances = inner.schedule.domain()
-        edges = empty_set(instances)
-        for name in names(instances):
-            edges = edges.union(self.unknown(self.program.statements[name]))
+        edges = ran = empty_set(instances)
+        for statement in (self.program.statements[name] for name in names(instances)):
+            edges = edges.union(self.unknown(statement))
+            ran = ran.union(isl.UnionSet.from_set(statement.domain.intersect_params(self.program.scop.known)))
         if edges.is_empty():
             return band
         for loops in ((*above, *outer), (*above, *band.members)):
             when = values(loops, instances)
             apart = when.intersect_range(edges.apply(when)).domain().coalesce()
             inside = instances.subtract(apart).coalesce()
-            if not inside.is_empty() and _pieces(apart) <= MOST_PIECES:
+            if not inside.is_disjoint(ran) and _pieces(apart) <= MOST_PIECES:
                 self.tell(tuple(names(instances)))
                 return sequence_of([(inside, restrict(band, inside)), (apart, restrict(band, apart))])
         return band

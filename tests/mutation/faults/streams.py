@@ -17,6 +17,7 @@ import polyc.passes.loops.columns as columns
 import polyc.passes.loops.pack as pack
 import polyc.passes.loops.spread as spread
 import polyc.passes.products.jam as jam
+from polyc.analysis.expressions.selects import SELECTS
 from polyc.model import ctree as c
 from polyc.model.program import Buffer
 from polyc.model.tree import Band, Filter, Member, Node, Role, Sequence
@@ -258,3 +259,34 @@ add("pack", "read from the array", "an access lost", of_copies(e.access_lost(0))
 add("pack", "nothing declared", "marks dropped", after_pass("pack", e.everywhere(e.allocation_dropped)))
 add("pack", "filled afterwards", "steps reversed", after_pass("pack", e.everywhere(e.reversed_steps)))
 add("pack", "an array that is written", "", patched(pack._Packer, "is_written", lambda _o: lambda *_: False))
+
+
+# --- edges, and the choices that they are for ------------------------------------------------------------------------
+
+
+def of_selects(change: Callable[[c.Call], c.Expr]) -> Install:
+    """Change what is printed where both branches are computed."""
+
+    def at(node: c.Node) -> c.Node | None:
+        return change(node) if isinstance(node, c.Call) and node.function in SELECTS.values() else None
+
+    return patched(
+        instances.InstancePrinter, "_selected", lambda original: lambda self, body: c.rewrite(original(self, body), at)
+    )
+
+
+def turned(call: c.Call) -> c.Expr:
+    test, then, otherwise = call.arguments
+    return replace(call, arguments=(test, otherwise, then))
+
+
+def one_less_exact(call: c.Call) -> c.Expr:
+    return replace(call, function=SELECTS["float"])
+
+
+add("edges", "branches turned", "of a choice", of_selects(turned))
+add("edges", "first branch alone", "whatever the condition says", of_selects(lambda call: call.arguments[1]))
+add("edges", "doubles as floats", "the other macro", of_selects(one_less_exact))
+add("edges", "first steps dropped", "", after_pass("edges", e.everywhere(e.first_step_dropped)))
+add("edges", "first steps twice", "", after_pass("edges", e.everywhere(e.first_step_twice)))
+add("edges", "a row lost", "", after_pass("edges", e.everywhere(e.filter_loses_a_row)))

@@ -11,10 +11,12 @@ from polyc.analysis.expressions.promoted import floating_type
 from polyc.analysis.expressions.selects import Choices
 from polyc.analysis.expressions.straight import either, unconditional
 from polyc.analysis.extents import elements
+from polyc.cost.time import CHEAP_CALLS
 from polyc.model import ctree as c
 from polyc.model.program import Program
 from polyc.model.scop import CALLS, Access, Array, Scop, Statement, Storage
-from polyc.poly import empty_map
+from polyc.model.tree import Member, Role
+from polyc.poly import empty_map, set_name, sets
 
 
 def readable(scop: Scop, array: Array, space: isl.Space) -> isl.Set:
@@ -75,6 +77,31 @@ def unreadable(scop: Scop, access: Access) -> isl.Set:
     return relation.subtract_range(there).domain()
 
 
+def makes_vectors(program: Program, member: Member, everything: bool = False) -> bool:
+    """Whether C compilers may make vectors of a loop, once both branches of its choices are computed, as far as
+    dependences, calls and branches go.
+
+    everything: as if all elements were there
+    """
+    if not member.coincident or member.role not in (Role.LOOP, Role.POINT):
+        return False
+    plain = CHEAP_CALLS | program.scop.own_functions - program.scop.looping_functions
+    kept = {access for b in program.buffers.values() for access in b.accesses}
+    for ran in sets(member.schedule.domain()):
+        statement = program.statements[set_name(ran)]
+        if any(n.function not in plain for n in c.walk(statement.body) if isinstance(n, c.Call)):
+            return False
+        choices = choices_of(
+            program,
+            statement,
+            ran.intersect(statement.domain),
+            lambda node, name=statement.name: everything or (name, node.ref) in kept,  # type: ignore[misc]
+        )
+        if choices.is_branched(choices.taken(statement.body)):
+            return False
+    return True
+
+
 def choices_of(program: Program, statement: Statement, ran: isl.Set, is_kept: Callable[[c.ArrayRef], bool]) -> Choices:
     """What is known of a statement's values in some instances, for choices between them.
 
@@ -84,6 +111,8 @@ def choices_of(program: Program, statement: Statement, ran: isl.Set, is_kept: Ca
     loops = dict(zip(statement.loops, statement.loop_types, strict=True))
     loops |= {p.expr.name: p.type for p in scop.parameters if isinstance(p.expr, c.Name)}
     surely = {c.unlabelled(node) for node in unconditional(statement.body, inside=True)}
+    both = ((c.unlabelled(one), c.unlabelled(other)) for one, other in either(statement.body))
+    surely |= {one for one, other in both if one == other}
     accesses = {a.ref: a for a in statement.accesses if a.ref}
 
     def is_sure(node: c.ArrayRef) -> bool:
@@ -103,4 +132,4 @@ def choices_of(program: Program, statement: Statement, ran: isl.Set, is_kept: Ca
     )
 
 
-__all__ = ["choices_of", "readable", "unreadable"]
+__all__ = ["choices_of", "makes_vectors", "readable", "unreadable"]

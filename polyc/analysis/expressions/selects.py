@@ -100,38 +100,51 @@ class Choices:
         match node:
             case c.Block(body=body):
                 return replace(node, body=tuple(self.taken(item) for item in body))
-            case c.If() if (store := self._in_each_case(node)) is not None:
-                value = self._selected(store.value)
-                return c.ExprStmt(replace(store, value=value)) if isinstance(value, c.Call) else node
+            case c.If() if stores := self._in_each_case(node):
+                found = [c.ExprStmt(replace(store, value=self._selected(store.value))) for store in stores]
+                if not all(isinstance(one.expr, c.Assign) and isinstance(one.expr.value, c.Call) for one in found):
+                    return node
+                return found[0] if len(found) == 1 else c.Block(tuple(found))
             case c.ExprStmt(expr=c.Assign(target=c.ArrayRef(), value=value) as store):
                 return replace(node, expr=replace(store, value=self._selected(value)))
             case c.Decl(init=init) if init is not None:
                 return replace(node, init=self._selected(init))
         return node
 
-    def _in_each_case(self, node: c.Stmt | None) -> c.Assign | None:
-        """What a statement sets, and to which value, where that is all that it does."""
+    def is_branched(self, node: c.Stmt) -> bool:
+        """Whether a compiler would jump in a statement: whole numbers are computed in vain, if they need no loads."""
+
+        def is_branch(one: c.Node) -> bool:
+            if isinstance(one, c.Ternary) and self.type_of(one) not in SELECTS:
+                parts = (n for part in (one.then, one.otherwise) for n in c.walk(part))
+                return not all(self.is_sure(n) for n in parts if isinstance(n, c.ArrayRef))
+            return isinstance(one, c.If | c.For | c.While | c.Jump) or (isinstance(one, c.Ternary) and self._pays(one))
+
+        return any(map(is_branch, c.walk(node)))
+
+    def _in_each_case(self, node: c.Stmt | None) -> list[c.Assign]:
+        """What a statement sets in any case, and to which values, where that is all that it does; else nothing."""
         match node:
-            case c.Block(body=(item,)):
-                return self._in_each_case(item)
+            case c.Block(body=items):
+                each = [self._in_each_case(item) for item in items]
+                found = [one[0] for one in each if len(one) == 1]
+                return found if len(found) == len(items) else []
             case c.ExprStmt(expr=c.Assign(op="=", target=c.ArrayRef()) as store, pragmas=()):
-                return store
+                return [store]
             case c.ExprStmt(expr=c.Assign(op=op, target=c.ArrayRef() as target, value=value), pragmas=()) if (
                 op in _UPDATES and self.is_own(target)
             ):
-                return c.Assign("=", target, c.Binary(op[0], target, value))
+                return [c.Assign("=", target, c.Binary(op[0], target, value))]
             case c.If(condition=condition, then=then, otherwise=otherwise):
                 first, second = self._in_each_case(then), self._in_each_case(otherwise)
-                if first is None or not isinstance(first.target, c.ArrayRef):
-                    return None
-                if second is None:
-                    if otherwise is not None or not self.is_own(first.target):
-                        return None
-                    second = c.Assign("=", first.target, first.target)
-                if c.unlabelled(first.target) != c.unlabelled(second.target):
-                    return None
-                return replace(first, value=c.Ternary(condition, first.value, second.value))
-        return None
+                if otherwise is None and all(isinstance(s.target, c.ArrayRef) and self.is_own(s.target) for s in first):
+                    second = [c.Assign("=", store.target, store.target) for store in first]
+                targets = [c.unlabelled(store.target) for store in first]
+                if targets != [c.unlabelled(store.target) for store in second] or not _are_apart(node, targets):
+                    return []
+                pairs = zip(first, second, strict=True)
+                return [replace(one, value=c.Ternary(condition, one.value, other.value)) for one, other in pairs]
+        return []
 
     def _selected(self, expr: c.Expr) -> c.Expr:
         def change(node: c.Node) -> c.Node | None:
@@ -180,3 +193,12 @@ class Choices:
 
 def _has_no_calls(expr: c.Expr) -> bool:
     return not any(isinstance(node, c.Call | c.ArrayRef | c.Assign) for node in c.walk(expr))
+
+
+def _are_apart(node: c.If, targets: list[c.Expr]) -> bool:
+    """Whether nothing in a statement reads what it sets, if that is several variables or elements."""
+    arrays = [target.array for target in targets if isinstance(target, c.ArrayRef)]
+    read = [n.array for n in c.walk(node) if isinstance(n, c.ArrayRef) and n.array in arrays]
+    stored = [n for n in c.walk(node) if isinstance(n, c.Assign)]
+    plain = all(one.op == "=" for one in stored) and len(read) == len(stored)
+    return len(targets) == 1 or (plain and len(set(arrays)) == len(arrays))

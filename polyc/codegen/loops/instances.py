@@ -12,7 +12,7 @@ from polyc.analysis.expressions.promoted import EXTREMA, NARROW, WHOLE, even_bra
 from polyc.analysis.expressions.reader import agree
 from polyc.analysis.expressions.selects import as_selects
 from polyc.analysis.expressions.straight import ABSOLUTE
-from polyc.analysis.readable import choices_of
+from polyc.analysis.readable import choices_of, makes_vectors
 from polyc.codegen.loops.exprs import ExprPrinter, condition, expression
 from polyc.codegen.loops.iterations import Visit, iterations_of, tiles_of
 from polyc.codegen.text.tidy import simpler
@@ -103,16 +103,16 @@ class InstancePrinter:
 
     def _selected(self, body: c.Stmt) -> c.Stmt:
         """The statement with both branches of its choices computed, in a loop that compilers may make vectors of."""
-        if self.program.options.gpu or not self._is_in_parallel() or self.program.scop.own_functions & ABSOLUTE:
+        if self.program.options.gpu or not self._is_in_vectors() or self.program.scop.own_functions & ABSOLUTE:
             return body
         found = choices_of(self.program, self.statement, self._ran(), lambda node: self._buffer(node) is not None)
         return found.taken(body)
 
-    def _is_in_parallel(self) -> bool:
-        """Whether the innermost loop that is no short one carries nothing."""
+    def _is_in_vectors(self) -> bool:
+        """Whether compilers may make vectors of the innermost loop that is no short one."""
         around = (m for m in reversed(self.members.values()) if m.role not in (Role.UNROLLED, Role.WRITTEN_OUT))
         member = next(around, None)
-        return member is not None and member.coincident and member.role in (Role.LOOP, Role.POINT)
+        return member is not None and makes_vectors(self.program, member)
 
     def _whole(self, body: c.Stmt) -> c.Stmt:
         """`p = (uint8_t)(v < 0 ? 0 : v > 255 ? 255 : v)` with the choice as a whole: gcc converts each of its branches

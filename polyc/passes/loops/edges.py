@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import islpy as isl
 
-from polyc.analysis.readable import choices_of, unreadable
+from polyc.analysis.readable import choices_of, makes_vectors, unreadable
 from polyc.model import ctree as c
 from polyc.model.program import Program
 from polyc.model.scop import Statement
-from polyc.model.tree import Band, Domain, Extension, Mark, Member, Node, Role, Sequence, restrict, sequence_of
+from polyc.model.tree import Band, Domain, Extension, Mark, Member, Node, Sequence, restrict, sequence_of
 from polyc.nests.nest import has_loops, values
 from polyc.poly import empty_set, names
 from polyc.records import dataclass, replace
@@ -58,7 +58,7 @@ class _Parter:
     def parted(self, band: Band, above: tuple[Member, ...]) -> Node:
         """An innermost band, with its edges apart."""
         *outer, inner = band.members
-        if not inner.coincident or inner.role not in (Role.LOOP, Role.POINT):
+        if not makes_vectors(self.program, inner, everything=True):
             return band
         instances = inner.schedule.domain()
         edges = ran = empty_set(instances)

@@ -13,8 +13,10 @@ import islpy as isl
 from pycparser import c_ast
 from pycparser.c_generator import CGenerator
 
+from polyc.analysis.dependences import accesses_of
 from polyc.analysis.expressions.facts import assigned_scalars, lvalues, mentions, reads, writes
 from polyc.analysis.expressions.magnitudes import is_number
+from polyc.analysis.extents import elements
 from polyc.errors import Diagnostic, Severity, Span, UserError
 from polyc.frontend.build import Placed, build_tree, drafts, finish, place
 from polyc.frontend.c.callers import Callers
@@ -97,7 +99,7 @@ from polyc.model.scop import (
 )
 from polyc.model.tree import Band
 from polyc.model.tree import walk as tree_nodes
-from polyc.poly import OverBudget, budget, coalesced, project, share
+from polyc.poly import OverBudget, budget, coalesced, project, sets, share
 from polyc.records import dataclass, field, replace
 
 PARTS = 4
@@ -321,7 +323,9 @@ class Modeller:
                 parted = with_last_apart(parted, region, scop.live_out, scop.used_names)
         except OverBudget:
             return scop
-        return scop if parted is statements else replace(put_together(parted), whole=without_rows(scop))
+        if parted is statements:
+            return scop
+        return replace(within_new_arrays(put_together(parted), scop), whole=without_rows(scop))
 
     def parts_of(self, body: c.Block, converter: Converter) -> dict[str, tuple[c.Expr, str]]:
         """What pointers are before the region that lead into the array of another one: `p + n`."""
@@ -944,6 +948,20 @@ class Modeller:
 def is_plain(asked: isl.Set) -> bool:
     """Whether a condition is one: others say too little for what they would cost."""
     return asked.n_basic_set() == 1
+
+
+def within_new_arrays(scop: Scop, before: Scop) -> Scop:
+    """The region for the sizes at which what it touches of its new arrays lies in them: they are as long as parameters
+    are declared, which may be shorter than what is touched.
+
+    before: the region without these arrays
+    """
+    assumed = scop.assumed
+    for name in sorted(scop.arrays.keys() - before.arrays.keys()):
+        for touched in sets(accesses_of(scop, frozenset([name])).all.range().intersect_params(scop.known)):
+            outside = touched.subtract(elements(scop.arrays[name], touched.get_space()))
+            assumed = assumed.subtract(outside.params())
+    return replace(scop, assumed=assumed.coalesce())
 
 
 def assume_rows(region: Region, rows: Rows) -> None:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import islpy as isl
 import pytest
 
 from polyc.frontend import read
+from polyc.frontend.model import within_new_arrays
 from polyc.model.program import InputOptions
 from polyc.model.scop import Scop
 
@@ -101,3 +105,13 @@ def test_a_promise_that_nobody_reads_a_row_takes_nothing_away() -> None:
     assert own(found.scop) == {"w_own"}
     (note,) = (note.message for note in found.scop.notes if note.code == "last-private")
     assert note.startswith("'w' is memory that others know of: each iteration of i but the last one")
+
+
+def test_new_arrays_hold_what_is_touched(read_text: Reader) -> None:
+    """A parameter may be declared with fewer elements than are touched: its copies have so many, and the guard asks."""
+    found = modelled(read_text, region(f"for (int i = 0; i < n; i++) {{ {FILLED} }}"))
+    assert found.whole is not None
+    short = replace(found.arrays["w_own"], extents=(isl.PwAff("[n] -> { [(n)] }"),))
+    short_one = replace(found, arrays=found.arrays | {"w_own": short})
+    assert not short_one.assumed.is_subset(isl.Set("[n, m] -> { : m <= n }"))
+    assert within_new_arrays(short_one, found.whole).assumed.is_subset(isl.Set("[n, m] -> { : m <= n or n <= 0 }"))

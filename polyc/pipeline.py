@@ -269,11 +269,24 @@ def _with_loops_parted(region: Region, options: Options) -> Compiled:
     own = found.program.scop.arrays.keys() - whole.arrays.keys()
     users = {name for name, s in region.scop.statements.items() if any(a.array in own for a in s.accesses)}
     done = achieved(found.program, users)
-    if found.ast and users & (done["parallel"] | done["tiled"]):
+    gained = bool(found.ast and users & (done["parallel"] | done["tiled"]))
+    if gained and (options.gpu or not _asks_more(region.scop, whole)):
         return found
     other = _with_rows(replace(region, scop=whole), options)
+    if gained:
+        return with_other_values(found, other, region)
     refused = tuple(remark for remark in found.program.remarks if remark.code == fallback.REFUSED)
     return replace(other, program=replace(other.program, remarks=(*refused, *other.program.remarks)))
+
+
+def _asks_more(scop: Scop, whole: Scop) -> bool:
+    """Whether a region whose loops are parted is for fewer sizes than it is as a whole: not only for those for which
+    its new arrays have elements."""
+    known = whole.known
+    for name in scop.arrays.keys() - whole.arrays.keys():
+        for extent in scop.arrays[name].extents:
+            known = known if extent is None else known.intersect_params(extent.pos_set().params())
+    return not known.is_subset(scop.known)
 
 
 def _with_rows(region: Region, options: Options) -> Compiled:

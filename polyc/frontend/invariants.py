@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from functools import cached_property, reduce
 from itertools import permutations
-from math import prod
+from math import floor, prod
 
 import islpy as isl
 
@@ -31,7 +31,10 @@ sqrt fabs floor ceil trunc rint nearbyint round fmin fmax fma copysign fdim ldex
 CHEAP = frozenset(_CHEAP.split())
 """Functions of `<math.h>` that take no longer than to load a value."""
 TABLE_BYTES = 1 << 16
-"""Of a table of constant size."""
+"""Of a table of constant size that need not be read again and again."""
+MOST_BYTES, FEWEST_READS = 1 << 25, 4
+"""Of a table that is larger than the data, for functions: one call of them, with its store, takes as long as some ten
+elements of memory; below so many reads of each element nobody would notice."""
 
 
 def with_invariants_apart(items: list[Item], region: Region, taken: frozenset[str]) -> list[Item]:
@@ -45,7 +48,8 @@ def with_invariants_apart(items: list[Item], region: Region, taken: frozenset[st
               subscripts, bounds, and in other such variables: instances of equal D compute equal values, if nothing
               that they read is written in the nest
     requires: that it takes a loop, or a function that takes long; a table that is small, or has in each dimension no
-              more elements than the nest touches of some array
+              more elements than the nest touches of some array, or, for a function, that has at most `MOST_BYTES` and
+              is read `FEWEST_READS` times, which is assumed of sizes
     source:   loop-invariant code motion (Allen and Cocke 1972), of whole loops, and with a table for each value
 
     taken: names that no new array may have
@@ -238,10 +242,10 @@ class _Nest:
             return
         loops = tuple(loop for loop in around if loop in self.moves[key])
         element = self.region.scope.symbols[key].shape.element
-        table = self.table(f"{key}_of", element, loops, [d.env.domain for d in own])
+        dropped = frozenset(around) - self.moves[key]
+        table = self.table(f"{key}_of", element, loops, [d.env.domain for d in own], dropped if dear else frozenset())
         if table is not None:
             self.tables[key] = table
-            dropped = frozenset(around) - self.moves[key]
             self.before += self.filling(group, dropped)
             self.told(key, own[0], dropped)
 
@@ -258,8 +262,13 @@ class _Nest:
 
     # --- tables
 
-    def table(self, wish: str, element: CType, loops: tuple[str, ...], domains: list[isl.Set]) -> _Table | None:
-        """A new array for the values of some loops; None where it would be large, or C has no words for its size."""
+    def table(
+        self, wish: str, element: CType, loops: tuple[str, ...], domains: list[isl.Set], repeated: frozenset[str]
+    ) -> _Table | None:
+        """A new array for the values of some loops; None where it would be large, or C has no words for its size.
+
+        repeated: the loops that call a function again for the same value
+        """
         known = self.region.context.intersect(self.region.assumed).params()
         whole = reduce(isl.Set.union, domains)
         firsts: list[c.Expr | None] = []
@@ -282,9 +291,11 @@ class _Nest:
                 value = value.add(shift.insert_domain(value.domain().get_space()))
             firsts.append(first)
             values.append(value)
-            ends.append(end)
+            ends.append(end.gist_params(known))
         texts = tuple(text_of(self.region.parameters.values(), end) for end in ends)
-        if any(text is None for text in texts) or not self.fits(ends, element, whole, known):
+        if any(text is None for text in texts):
+            return None
+        if not self.fits(ends, element, whole, known) and not self.pays(ends, element, whole, repeated):
             return None
         name = self.region.make(wish, element, tuple(ends), texts, self.taken)
         return _Table(name, loops, tuple(firsts), tuple(values))
@@ -300,6 +311,36 @@ class _Nest:
                 if all(where.is_subset(size.ge_set(end).params()) for size, end in zip(chosen, ends, strict=True)):
                     return True
         return False
+
+    def pays(self, ends: list[isl.PwAff], element: CType, domain: isl.Set, repeated: frozenset[str]) -> bool:
+        """Whether a table is read often enough to be larger than the data, and not too large; what sizes have to be for
+        that is assumed, as long as it leaves any."""
+        region = self.region
+        known = region.context.intersect(region.assumed).params()
+        counts = [count for key in sorted(repeated) if (count := self.count(domain, key, known)) is not None]
+        sure = prod(size for count in counts if (size := constant_of(count)) is not None)
+        unsure = [count for count in counts if constant_of(count) is None]
+        elements = MOST_BYTES // element.size_bytes // prod(constant_of(end) or 1 for end in ends)
+        if not elements or not counts or (sure < FEWEST_READS and not unsure):
+            return False
+        needed = known
+        if sure < FEWEST_READS:
+            least = -(-FEWEST_READS // sure)
+            needed = reduce(isl.Set.union, (_at_least(count, least) for count in unsure)).intersect(known)
+        sizes = [end for end in ends if constant_of(end) is None]
+        for end in sizes:
+            needed = needed.intersect(_at_least(end.neg(), -floor(elements ** (1 / len(sizes)) + 1e-9)))
+        if needed.is_empty():
+            return False
+        region.assumed = region.assumed.intersect_params(needed.gist(known)).coalesce()
+        return True
+
+    def count(self, domain: isl.Set, key: str, known: isl.Set) -> isl.PwAff | None:
+        """How many iterations a loop has between its first and its last one; None where it has no end."""
+        own = along(project(domain, self.around - {key}), key).intersect_params(known).coalesce()
+        if own.is_empty() or not (own.dim_has_upper_bound(_SET, 0) and own.dim_has_lower_bound(_SET, 0)):
+            return None
+        return (own.dim_max(0) - own.dim_min(0)).add_constant_val(isl.Val.one(own.get_ctx()))
 
     def touched(self) -> Iterator[list[isl.PwAff]]:
         """Of each reference to an array: how many elements of each dimension the nest touches."""
@@ -395,7 +436,7 @@ class _Nest:
             if known == plain and own.env.domain.is_subset(where):
                 return table
         element = type_in(self.region, expr)
-        found = None if element is None else self.table("table", element, loops, [draft.env.domain])
+        found = None if element is None else self.table("table", element, loops, [draft.env.domain], dropped)
         if found is None:
             return None
         refs = {node.ref for node in c.walk(expr) if isinstance(node, c.ArrayRef)}
@@ -428,6 +469,11 @@ def _evaluated(node: c.Expr) -> list[c.Expr]:
             return [left]
         case _:
             return c.children(node)  # type: ignore[return-value]
+
+
+def _at_least(value: isl.PwAff, least: int) -> isl.Set:
+    """The parameters for which a value is not smaller."""
+    return value.add_constant_val(isl.Val.int_from_si(value.get_ctx(), -least)).nonneg_set().params()
 
 
 def _is_dear(function: str) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import islpy as isl
 import pytest
 
 from polyc.codegen.text.printer import statement
@@ -28,6 +29,13 @@ def pairs(body: str) -> str:
         "for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) {"
         f" double s = 0; for (int k = 0; k < m; k++) s += a[i][k] * b[j][k]; {body} }}"
     )
+
+
+LARGE = (
+    "for (int i = 0; i < {}; i++) for (int j = 0; j < n; j++) for (int k = 0; k < n; k++)"
+    " a[j][i] += w[i] * cos(0.1 * j * k);"
+)
+"""More cosines than elements of any array."""
 
 
 def made(found: Scop) -> list[str]:
@@ -68,6 +76,8 @@ def made(found: Scop) -> list[str]:
             " b[i][j] = s / t; }",
             ["g_of[u + r] = exp(-0.5 * u * u);", "t_of = 0;", "t_of += g_of[u + r];"],
         ),
+        (LARGE.format("m"), ["table[j][k] = cos(0.1 * j * k);"]),
+        (LARGE.format(4), ["table[j][k] = cos(0.1 * j * k);"]),
     ],
 )
 def test_what_is_computed_before_the_nest(body: str, expected: list[str], read_text: Reader) -> None:
@@ -89,8 +99,8 @@ def test_what_is_computed_before_the_nest(body: str, expected: list[str], read_t
         pairs("double t = 0; for (int k = 0; k < j; k++) t += a[i][k]; c[i][j] = s / t;"),  # another sum for each j
         pairs("c[i][j] = w[j] > 0 ? s * log(w[j]) : s;"),  # evaluated where the condition holds only
         pairs("use(w); c[i][j] = s * exp(w[i]);"),
-        "for (int i = 0; i < m; i++) for (int j = 0; j < n; j++) for (int k = 0; k < n; k++)"
-        " a[j][i] += w[i] * cos(0.1 * j * k);",  # n x n values, and no array of the nest has so many
+        LARGE.format(3),  # n x n values, no array of the nest has so many, and each of them is read three times only
+        LARGE.format(4).replace("n;", "2049;"),  # more than 32 MB
         "double t = 0; for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) { t += exp(w[i]) * t; c[i][j] = t; }",
     ],
 )
@@ -111,3 +121,13 @@ def test_values_that_are_shared_keep_their_order(read_text: Reader) -> None:
     assert made(found) == ["t_of[i] = 0;", "t_of[i] += a[i][k];", "t_of[i] /= m;", "q_of[i] = 0;", "q_of[i] += d * d;"]
     assert found.whole is not None
     assert parting_faults(found.whole, found) == []
+
+
+@pytest.mark.parametrize(("rows", "assumed"), [("m", "m > 3"), ("8", "m > 0")])
+def test_sizes_that_a_table_which_is_larger_than_the_data_is_for(rows: str, assumed: str, read_text: Reader) -> None:
+    """The region as a whole is there for all others."""
+    found = modelled(read_text, LARGE.format(rows))
+    wanted = isl.Set(f"[n, m] -> {{ : 0 < n < 2049 and {assumed} }}")
+    assert found.known.is_equal(wanted)
+    assert found.whole is not None
+    assert found.whole.guard.plain_is_universe()

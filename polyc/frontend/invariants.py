@@ -238,7 +238,7 @@ class _Nest:
         group = self.producers([key])
         dear = any(self.is_dear(d.body) for one in group for d in self.writers[one])
         long = any(len(d.env.dims) > len(around) for d in own)
-        if len(self.moves[key]) == len(around) or not (long or dear):
+        if len(self.moves[key]) == len(around) or not (long or dear) or self.is_repeated(key):
             return
         loops = tuple(loop for loop in around if loop in self.moves[key])
         element = self.region.scope.symbols[key].shape.element
@@ -248,6 +248,12 @@ class _Nest:
             self.tables[key] = table
             self.before += self.filling(group, dropped)
             self.told(key, own[0], dropped)
+
+    def is_repeated(self, key: str) -> bool:
+        """Whether another variable is given the same value, as in both turns of two arrays: one table of the expression
+        is for both."""
+        values = [[c.unlabelled(_given(d, one)) for d in own] for one, own in self.writers.items() if one != key]
+        return [c.unlabelled(_given(d, key)) for d in self.writers[key]] in [one for one in values if len(one) == 1]
 
     def is_gone(self, draft: Draft) -> bool:
         """Whether a statement gives a variable a value that has a table."""
@@ -491,6 +497,13 @@ def _assignment(draft: Draft, key: str) -> c.Assign | None:
         case c.ExprStmt(expr=c.Assign(target=c.ArrayRef(array=array, subscripts=()), value=value) as found):
             return found if array == key and changes_nothing(value) else None
     return None
+
+
+def _given(draft: Draft, key: str) -> c.Expr:
+    """The value that a statement gives a variable, and nothing else does."""
+    found = _assignment(draft, key)
+    assert found is not None
+    return found.value
 
 
 def _projected(draft: Draft, dropped: Iterable[str]) -> Draft:

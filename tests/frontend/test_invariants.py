@@ -131,3 +131,32 @@ def test_sizes_that_a_table_which_is_larger_than_the_data_is_for(rows: str, assu
     assert found.known.is_equal(wanted)
     assert found.whole is not None
     assert found.whole.guard.plain_is_universe()
+
+
+TURNS = """
+#include <math.h>
+void f(int n, int steps, double *restrict u, double *restrict v)
+{
+#pragma scop
+    for (int t = 0; t < steps; t++) {
+        for (int i = 0; i < n; i++)
+            for (int j = 0; j < n; j++) {
+                double s = sin(0.1 * i) * sin(0.2 * j);
+                v[i * n + j] = 0.5 * u[i * n + j] + s;
+            }
+        double *w = u;
+        u = v;
+        v = w;
+    }
+#pragma endscop
+}
+"""
+
+
+def test_two_turns_of_a_loop_share_a_table(read_text: Reader) -> None:
+    (region,) = read_text(TURNS).regions
+    found = region.scop
+    assert made(found) == ["table[i][j] = sin(0.1 * i) * sin(0.2 * j);"]
+    assert sum("= table[i][j]" in "".join(statement(s.body, 0)) for s in found.statements.values()) == 2
+    assert found.whole is not None
+    assert parting_faults(found.whole, found) == []

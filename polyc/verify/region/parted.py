@@ -99,12 +99,26 @@ class _Parting:
                     yield Fault(KIND, f"cells outside of the new array {name} are touched", str(touched))
             writers = [s for s in parted.statements.values() if any(a.array == name and _writes(a) for a in s.accesses)]
             value = _stored(writers[0], name) if len(writers) == 1 else None
-            if value is not None and not any(self.is_part(writers[0], s) for s in whole.statements.values()):
+            if value is None:
+                continue
+            if self.is_copied(name, writers[0]) or not any(
+                self.is_part(writers[0], s) for s in whole.statements.values()
+            ):
                 self.stores[name] = writers[0]
                 if any(extent is None for extent in array.extents):
                     yield Fault(KIND, f"the new array {name} has no length", "")
                 if not self.is_kept(value, parted.arrays[name].element, writers[0]):
                     yield Fault(KIND, f"{name} may hold other values than {writers[0].name} computes", "")
+
+    def is_copied(self, name: str, store: Statement) -> bool:
+        """Whether the statement whose value is stored is there itself, and takes it from the new array: so this is no
+        other name of what it writes."""
+        for one in self.parted.statements.values():
+            match one.body:
+                case c.ExprStmt(expr=c.Assign(op="=", target=c.ArrayRef(array=own), value=c.ArrayRef(array=taken))):
+                    if taken == name and own in self.whole.arrays and one.span == store.span:
+                        return True
+        return False
 
     def is_kept(self, value: c.Expr, element: CType, store: Statement) -> bool:
         """Whether C computes an expression in the type of some elements, or reads it from such."""

@@ -289,7 +289,8 @@ def with_known_sizes(program: Program, text: str, region: Region) -> tuple[Progr
 def with_other_values(found: Compiled, other: Compiled, region: Region) -> Compiled:
     """A region compiled for what its factors mostly are, or for sizes that pay, and for all: one text with both."""
     done = loop_facts(other.program).values()
-    if not other.ast or not any(facts.tiled or facts.parallel or facts.vector for facts in done):
+    gained = other.program.scop.computes_once or any(facts.tiled or facts.parallel or facts.vector for facts in done)
+    if not other.ast or not gained:
         return found  # whose other branch has the region as it was written
     both = for_other_values(found.text, other.text, region)
     if not both:

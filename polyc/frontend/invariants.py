@@ -5,12 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from functools import cached_property, reduce
 from itertools import permutations
-from math import floor, prod
+from math import ceil, floor, prod
 
 import islpy as isl
 
 from polyc.analysis.expressions.straight import changes_nothing
 from polyc.analysis.extents import text_of
+from polyc.analysis.inside import (
+    Bounds,
+    Counted,
+    given,
+    is_total,
+    with_changes,
+    without_unread,
+    written_out,
+)
 from polyc.frontend.build import drafts, without_empty
 from polyc.frontend.c.functions import real_type
 from polyc.frontend.c.state import Region, along, variable
@@ -19,9 +28,10 @@ from polyc.frontend.fission import type_in
 from polyc.frontend.flow import without_dead
 from polyc.frontend.idioms.helpers import is_arithmetic
 from polyc.frontend.sets.accesses import READ, WRITE, Raw, element_of
+from polyc.frontend.sets.affine import Affine
 from polyc.model import ctree as c
 from polyc.model.scop import AccessKind, CType
-from polyc.poly import affine_of, constant_of, project
+from polyc.poly import affine_of, constant_of, greatest_of, least_of, project
 from polyc.records import dataclass, field, replace
 
 _PARAM, _SET = isl.dim_type.param, isl.dim_type.set
@@ -35,9 +45,14 @@ TABLE_BYTES = 1 << 16
 MOST_BYTES, FEWEST_READS = 1 << 25, 4
 """Of a table that is larger than the data, for functions: one call of them, with its store, takes as long as some ten
 elements of memory; below so many reads of each element nobody would notice."""
+FEWEST_LOOKS = 128
+"""Questions to the data for each value of a table of which they may need none: a function takes as long as some twenty
+of them."""
 
 
-def with_invariants_apart(items: list[Item], region: Region, taken: frozenset[str]) -> list[Item]:
+def with_invariants_apart(
+    items: list[Item], region: Region, taken: frozenset[str], reachable: frozenset[str] = frozenset()
+) -> list[Item]:
     """The items with what some loops of a nest do not change in loops of its own before the nest; the same list where
     there is nothing of that.
 
@@ -53,11 +68,12 @@ def with_invariants_apart(items: list[Item], region: Region, taken: frozenset[st
     source:   loop-invariant code motion (Allen and Cocke 1972), of whole loops, and with a table for each value
 
     taken: names that no new array may have
+    reachable: arrays and variables that may change by other names
     """
     found: list[Item] = []
     before = len(region.made)
     for item in items:
-        found += _Nest(region, item, taken).parted() if isinstance(item, LoopItem) else [item]
+        found += _Nest(region, item, taken, reachable).parted() if isinstance(item, LoopItem) else [item]
     return found if len(region.made) > before else items
 
 
@@ -88,6 +104,7 @@ class _Nest:
     region: Region
     root: LoopItem
     taken: frozenset[str]
+    reachable: frozenset[str] = frozenset()
     moves: dict[str, frozenset[str]] = field(default_factory=dict)
     """Variables -> the loops around their declaration that their values change with."""
     tables: dict[str, _Table] = field(default_factory=dict)
@@ -152,7 +169,7 @@ class _Nest:
 
     def is_steady(self, name: str) -> bool:
         """Whether nothing in the nest writes a variable or an array."""
-        return name not in self.written and name not in self.region.exposed | self.region.hidden
+        return name not in self.written | self.reachable | self.region.exposed | self.region.hidden
 
     def learn(self) -> None:
         """Find `moves`, from nothing upwards."""
@@ -221,7 +238,7 @@ class _Nest:
 
     def parted(self) -> list[Item]:
         """The nest with what goes before it; alone, where nothing does."""
-        if any(draft.opaque or draft.exit_of for draft in self.inside) or not self.is_promising():
+        if any(draft.exit_of for draft in self.inside) or not self.is_promising():
             return [self.root]
         self.learn()
         for key in self.ordered():
@@ -269,11 +286,18 @@ class _Nest:
     # --- tables
 
     def table(
-        self, wish: str, element: CType, loops: tuple[str, ...], domains: list[isl.Set], repeated: frozenset[str]
+        self,
+        wish: str,
+        element: CType,
+        loops: tuple[str, ...],
+        domains: list[isl.Set],
+        repeated: frozenset[str],
+        inside: Draft | None = None,
     ) -> _Table | None:
         """A new array for the values of some loops; None where it would be large, or C has no words for its size.
 
         repeated: the loops that call a function again for the same value
+        inside: the statement in which data decide whether they are needed
         """
         known = self.region.context.intersect(self.region.assumed).params()
         whole = reduce(isl.Set.union, domains)
@@ -282,7 +306,7 @@ class _Nest:
         ends: list[isl.PwAff] = []
         one = isl.Val.one(whole.get_ctx())
         for key in loops:
-            own = along(project(whole, self.around - {key}), key).intersect_params(known).coalesce()
+            own = along(project(whole, {*self.around, *loops} - {key}), key).intersect_params(known).coalesce()
             if own.is_empty() or not (own.dim_has_upper_bound(_SET, 0) and own.dim_has_lower_bound(_SET, 0)):
                 return None
             end, first, value = own.dim_max(0).add_constant_val(one), None, variable(key)
@@ -301,7 +325,10 @@ class _Nest:
         texts = tuple(text_of(self.region.parameters.values(), end) for end in ends)
         if any(text is None for text in texts):
             return None
-        if not self.fits(ends, element, whole, known) and not self.pays(ends, element, whole, repeated):
+        if inside is not None:
+            if not self.pays_unread(dict(zip(loops, ends, strict=True)), element, inside):
+                return None
+        elif not self.fits(ends, element, whole, known) and not self.pays(ends, element, whole, repeated):
             return None
         name = self.region.make(wish, element, tuple(ends), texts, self.taken)
         return _Table(name, loops, tuple(firsts), tuple(values))
@@ -335,6 +362,40 @@ class _Nest:
             needed = reduce(isl.Set.union, (_at_least(count, least) for count in unsure)).intersect(known)
         sizes = [end for end in ends if constant_of(end) is None]
         for end in sizes:
+            needed = needed.intersect(_at_least(end.neg(), -floor(elements ** (1 / len(sizes)) + 1e-9)))
+        if needed.is_empty():
+            return False
+        region.assumed = region.assumed.intersect_params(needed.gist(known)).coalesce()
+        return True
+
+    def pays_unread(self, sizes: dict[str, isl.PwAff], element: CType, draft: Draft) -> bool:
+        """Whether a table is not too large, and small beside the iterations of the loops that find out whether anything
+        of it is needed: nobody notices if nothing is. What sizes have to be for that is assumed.
+
+        sizes: of the table, for each of its loops
+        math: loops around the statement find out as often as the table has elements along them. Along each loop inside
+              of it whose size is not known, it has at most as many as another loop around it has iterations; those of
+              the others are `FEWEST_LOOKS` for each element along the loops whose sizes are known
+        """
+        region = self.region
+        known = region.context.intersect(region.assumed).params()
+        elements = MOST_BYTES // element.size_bytes
+        others = (self.count(draft.env.domain, key, known) for key in draft.env.dims if key not in sizes)
+        counts = [count for count in others if count is not None]
+        ends = [size for key, size in sizes.items() if key not in draft.env.dims]
+        looks = FEWEST_LOOKS * prod(constant_of(end) or 1 for end in ends)
+        looks = -(-looks // prod(constant_of(count) or 1 for count in counts))
+        open_ends = [end for end in ends if constant_of(end) is None]
+        needed = isl.Set.empty(known.get_space())
+        for order in permutations(count for count in counts if constant_of(count) is None):
+            first, rest = order[: len(open_ends)], order[len(open_ends) :]
+            if len(first) < len(open_ends) or (looks > 1 and not rest):
+                continue
+            least = ceil(looks ** (1 / len(rest))) if rest else 0
+            large = [_at_least(count.sub(end), 0) for count, end in zip(first, open_ends, strict=True)]
+            large += [_at_least(count, least) for count in rest]
+            needed = needed.union(reduce(isl.Set.intersect, large, known))
+        for end in sizes.values():
             needed = needed.intersect(_at_least(end.neg(), -floor(elements ** (1 / len(sizes)) + 1e-9)))
         if needed.is_empty():
             return False
@@ -416,7 +477,9 @@ class _Nest:
         match item.body:
             case c.ExprStmt(expr=c.Assign(value=value)) if not self.is_gone(item):
                 return self.with_tables(item, value, item)
-        return item
+            case c.ExprStmt():
+                return item
+        return self.with_tables_inside(item) if item.opaque and self.is_dear(item.body) else item
 
     def with_tables(self, draft: Draft, node: c.Expr, first: Draft) -> Draft:
         """A statement with tables in the places of the largest parts of an expression that take long, that a loop
@@ -453,6 +516,133 @@ class _Nest:
         self.before += self.filling(self.producers(raw.array for raw in needed), dropped, first, made)
         return found
 
+    # --- inside of statements that are kept whole
+
+    def with_tables_inside(self, draft: Draft) -> Draft:
+        """A statement that is kept whole with tables in the places of expressions that take long, of loops around it
+        and inside of it: data decide how often they are computed, if at all."""
+        values = given(draft.body, self.is_steady, draft.env.dims)
+        added: list[Raw] = []
+
+        def change(expr: c.Expr, loops: tuple[Counted, ...]) -> c.Expr:
+            if not self.is_dear(expr):
+                return expr
+            found = self.cell_inside(written_out(expr, values), loops, draft)
+            if found is not None:
+                added.append(found[1])
+                return found[0]
+            inner = {id(part): change(part, loops) for part in c.children(expr)}  # type: ignore[arg-type]
+            return c.rewrite(expr, lambda node: inner.get(id(node)))
+
+        body = with_changes(draft.body, change)
+        if not added:
+            return draft
+        body = without_unread(body, values)
+        refs = {node.ref for node in c.walk(draft.body) if isinstance(node, c.ArrayRef)}
+        gone = refs - {node.ref for node in c.walk(body) if isinstance(node, c.ArrayRef)}
+        accesses = tuple(raw for raw in draft.accesses if raw.ref not in gone)
+        message = "a part of this does not change with all loops around it: it is computed once, before the nest"
+        self.region.note("computed-once", message, draft.span)
+        return replace(draft, body=body, accesses=(*added, *accesses))
+
+    def cell_inside(self, expr: c.Expr, loops: tuple[Counted, ...], draft: Draft) -> tuple[c.ArrayRef, Raw] | None:
+        """The element of a table for an expression inside of a statement, and its access; None where there is none."""
+        if not isinstance(expr, c.Call | c.Binary | c.Unary) or not changes_nothing(expr):
+            return None
+        inner = {loop.key: loop for loop in loops}
+        names = {node.name for node in c.walk(expr) if isinstance(node, c.Name)}
+        read = [node for node in c.walk(expr) if isinstance(node, c.ArrayRef)]
+        if not names <= inner.keys() | set(draft.env.dims) or not all(map(self.is_fixed, read)):
+            return None
+        around = tuple(loop for loop in draft.env.dims if loop in names)
+        keys = (*around, *(key for key in inner if key in names))
+        domain = self.reached(draft, loops)
+        if domain is None or len(around) == len(draft.env.dims):
+            return None
+        found = self.table_inside(expr, draft, keys, project(domain, (self.around | inner.keys()) - set(keys)))
+        if found is None:
+            return None
+        self.references += 1
+        ref = f"e{self.references}"
+        raw = found.raw(domain, READ, ref)
+        relation = project(raw.relation, inner)
+        loose = tuple(k for k, key in enumerate(keys) if key not in around)
+        exact = not loose
+        return c.ArrayRef(found.name, found.subscripts, ref), replace(raw, relation=relation, exact=exact, loose=loose)
+
+    def is_fixed(self, node: c.ArrayRef) -> bool:
+        """Whether a reference is to a variable that nothing in the nest writes."""
+        return not node.subscripts and self.is_steady(node.array)
+
+    def reached(self, draft: Draft, loops: tuple[Counted, ...]) -> isl.Set | None:
+        """Where a place inside of a statement may be reached, `[n, i, t] -> { [] : … }`; None where nobody knows."""
+        affine, region, domain = Affine(self.region), self.region, draft.env.domain
+        env, before = draft.env, region.strict
+        region.strict = True
+        for loop in loops:
+            env = replace(env, inner=(*env.inner, loop.key))
+            for bound in loop.bounds:
+                holds = affine.condition(c.rewrite(bound, _named), env)
+                if holds is None:
+                    region.strict = before
+                    return None
+                domain = domain.intersect(holds)
+            env = replace(env, domain=domain)
+        region.strict = before
+        return domain.coalesce()
+
+    def table_inside(self, expr: c.Expr, draft: Draft, keys: tuple[str, ...], domain: isl.Set) -> _Table | None:
+        """The table of an expression inside of a statement, filled before the nest."""
+        region, plain = self.region, c.unlabelled(expr)
+        for known, where, filled in self.expressions:
+            if known == plain and filled.loops == keys and domain.is_subset(where):
+                return filled
+        element = type_in(region, expr)
+        if element is None:
+            return None
+        assumed = region.assumed
+        table = self.table("table", element, keys, [domain], frozenset(), draft)
+        if table is None or not self.is_total(expr, keys, domain):
+            region.assumed = assumed
+            return None
+        needed = {node.ref for node in c.walk(expr) if isinstance(node, c.ArrayRef)}
+        reads = dict.fromkeys(raw.ref for raw in draft.accesses if raw.ref in needed)
+        first = {ref: next(raw for raw in draft.accesses if raw.ref == ref) for ref in reads}
+        space = [key for key in draft.env.variables if key not in keys]
+        accesses = tuple(replace(raw, relation=project(raw.relation, space)) for raw in first.values())
+        store = c.ExprStmt(c.Assign("=", c.ArrayRef(table.name, table.subscripts, "e0"), expr), draft.span)
+        made = replace(
+            draft,
+            env=replace(draft.env, domain=domain, dims=keys, inner=()),
+            body=store,
+            accesses=(*accesses, table.raw(domain, WRITE, "e0")),
+            opaque=False,
+        )
+        self.expressions.append((plain, domain, table))
+        item: Item = made
+        for key in reversed(keys):
+            item = LoopItem(key, 1, (item,))
+        self.before.append(item)
+        return table
+
+    def is_total(self, expr: c.Expr, keys: tuple[str, ...], domain: isl.Set) -> bool:
+        """Whether an expression may be computed for all values of some loops, as those of data that never come."""
+        region = self.region
+        known = region.context.intersect(region.assumed).params()
+        bounds: dict[str, Bounds] = {}
+        for key in keys:
+            own = along(project(domain, set(keys) - {key}), key).intersect_params(known)
+            least, most = least_of(own, 0), greatest_of(own, 0)
+            if not (least.is_int() and most.is_int()):
+                return False
+            bounds[key] = int(least.to_python()), int(most.to_python())
+
+        def is_real(name: str) -> bool | None:
+            element = region.element(name)
+            return None if element is None or element.kind not in ("int", "float") else element.kind == "float"
+
+        return is_total(expr, bounds, is_real, lambda name: real_type(name) is not None)
+
     def with_table(self, draft: Draft, expr: c.Expr, table: _Table) -> Draft:
         """A statement with an element of a table in the place of an expression."""
         self.references += 1
@@ -475,6 +665,11 @@ def _evaluated(node: c.Expr) -> list[c.Expr]:
             return [left]
         case _:
             return c.children(node)  # type: ignore[return-value]
+
+
+def _named(node: c.Node) -> c.Node | None:
+    """Variables as names, as they are written."""
+    return c.Name(node.array, node.span) if isinstance(node, c.ArrayRef) and not node.subscripts else None
 
 
 def _at_least(value: isl.PwAff, least: int) -> isl.Set:

@@ -73,8 +73,27 @@ def with_invariants_apart(
     found: list[Item] = []
     before = len(region.made)
     for item in items:
-        found += _Nest(region, item, taken, reachable).parted() if isinstance(item, LoopItem) else [item]
+        parted = _Nest(region, item, taken, reachable).parted() if isinstance(item, LoopItem) else [item]
+        found += [_with_inner_nests(one, region, taken, reachable) for one in parted]
     return found if len(region.made) > before else items
+
+
+def _with_inner_nests(root: Item, region: Region, taken: frozenset[str], reachable: frozenset[str]) -> Item:
+    """A loop over steps, with what some loops of the nests in it do not change before these nests, in each step."""
+    before = len(region.made)
+
+    def below(item: Item, around: tuple[str, ...]) -> Item:
+        if not isinstance(item, LoopItem):
+            return item
+        items: list[Item] = []
+        for one in item.items:
+            inner = (*around, item.key)
+            nest = _Nest(region, one, taken, reachable, frozenset(inner), root) if isinstance(one, LoopItem) else None
+            items += [below(part, inner) for part in (nest.parted_in_steps() if nest is not None else [one])]
+        return replace(item, items=tuple(items))
+
+    found = below(root, ())
+    return root if len(region.made) == before else without_dead([found], region)[0]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -105,6 +124,10 @@ class _Nest:
     root: LoopItem
     taken: frozenset[str]
     reachable: frozenset[str] = frozenset()
+    steps: frozenset[str] = frozenset()
+    """The loops around the nest, in each iteration of which it is looked at by itself."""
+    outermost: Item | None = None
+    """Of these."""
     moves: dict[str, frozenset[str]] = field(default_factory=dict)
     """Variables -> the loops around their declaration that their values change with."""
     tables: dict[str, _Table] = field(default_factory=dict)
@@ -249,6 +272,29 @@ class _Nest:
         rest = without_empty(rest, lambda d: None if self.is_gone(d) else self.taking(d))
         return [*self.before, *without_dead(rest, self.region)]
 
+    def parted_in_steps(self) -> list[Item]:
+        """The same for expressions in a nest below loops over steps, which change what these read."""
+        if any(draft.exit_of for draft in self.inside) or not any(self.is_dear(draft.body) for draft in self.inside):
+            return [self.root]
+        self.learn()
+        rest = self.without_expressions(self.root)
+        return [*self.before, rest]
+
+    def is_of_step(self, node: c.Expr, draft: Draft) -> bool:
+        """Whether an expression reads what all steps share and some write: so they run one after the other, and a table
+        in each of them holds none back; or each has its own of it, and of the table."""
+        assert self.outermost is not None
+        written = {r.array for d in drafts((self.outermost,)) for r in d.accesses if r.kind is not READ}
+        refs = {one.ref for one in c.walk(node) if isinstance(one, c.ArrayRef)}
+        return any(
+            raw.array in written
+            and raw.relation.intersect_params(draft.env.domain.params()).is_equal(
+                project(raw.relation, self.steps).intersect_params(draft.env.domain.params())
+            )
+            for raw in draft.accesses
+            if raw.ref in refs
+        )
+
     def tabulate(self, key: str) -> None:
         """Give a variable a table, where it is worth one."""
         own, around = self.writers[key], self.region.declared[key]
@@ -263,7 +309,7 @@ class _Nest:
         table = self.table(f"{key}_of", element, loops, [d.env.domain for d in own], dropped if dear else frozenset())
         if table is not None:
             self.tables[key] = table
-            self.before += self.filling(group, dropped)
+            self.before += self.filling(group, dropped, own[0])
             self.told(key, own[0], dropped)
 
     def is_repeated(self, key: str) -> bool:
@@ -424,28 +470,28 @@ class _Nest:
 
     # --- new loops
 
-    def filling(
-        self, group: set[str], dropped: frozenset[str], place: Draft | None = None, made: Draft | None = None
-    ) -> list[Item]:
-        """The loops that give a group of variables their values, without some of those around them.
+    def filling(self, group: set[str], dropped: frozenset[str], place: Draft, made: Draft | None = None) -> list[Item]:
+        """The loops that give a group of variables their values, without some of those around a statement. Others may
+        have the same variables.
 
-        made: a statement beside them, in the place of another one
+        made: a statement beside them, in the place of this one
         """
         own = {id(d) for key in group for d in self.writers[key]}
 
-        def build(items: Iterable[Item]) -> list[Item]:
+        def build(items: Iterable[Item], gone: frozenset[str] = frozenset()) -> list[Item]:
             found: list[Item] = []
             for item in items:
                 if isinstance(item, LoopItem):
-                    inner = build(item.items)
-                    if item.key in dropped:
+                    drops = item.key in dropped and place in drafts(item.items)
+                    inner = build(item.items, gone | {item.key} if drops else gone)
+                    if drops:
                         found += inner
                     elif inner:
                         found.append(replace(item, items=tuple(inner)))
-                elif id(item) in own:
-                    found.append(self.taking(_projected(item, dropped)))
                 elif item is place and made is not None:
                     found.append(self.taking(made))
+                elif id(item) in own:
+                    found.append(self.taking(_projected(item, gone)))
             return found
 
         return build([self.root])
@@ -479,7 +525,8 @@ class _Nest:
                 return self.with_tables(item, value, item)
             case c.ExprStmt():
                 return item
-        return self.with_tables_inside(item) if item.opaque and self.is_dear(item.body) else item
+        kept = self.steps or not item.opaque or not self.is_dear(item.body)
+        return item if kept else self.with_tables_inside(item)
 
     def with_tables(self, draft: Draft, node: c.Expr, first: Draft) -> Draft:
         """A statement with tables in the places of the largest parts of an expression that take long, that a loop
@@ -488,7 +535,8 @@ class _Nest:
             return draft
         mentioned = self.mentioned(node, draft)
         worth = isinstance(node, c.Call | c.Binary | c.Unary) and changes_nothing(node)
-        if worth and len(mentioned) < len(draft.env.dims):
+        repeated = frozenset(draft.env.dims) - mentioned - self.steps
+        if worth and repeated and (not self.steps or self.is_of_step(node, draft)):
             table = self.table_of(node, draft, mentioned, first)
             if table is not None:
                 return self.with_table(draft, node, table)
@@ -498,8 +546,8 @@ class _Nest:
 
     def table_of(self, expr: c.Expr, draft: Draft, mentioned: frozenset[str], first: Draft) -> _Table | None:
         """The table of an expression in a statement, filled before the nest; None where there is no room for one."""
-        loops = tuple(loop for loop in draft.env.dims if loop in mentioned)
-        dropped = frozenset(draft.env.dims) - mentioned
+        loops = tuple(loop for loop in draft.env.dims if loop in mentioned - self.steps)
+        dropped = frozenset(draft.env.dims) - mentioned - self.steps
         own, plain = _projected(draft, dropped), c.unlabelled(expr)
         for known, where, table in self.expressions:
             if known == plain and own.env.domain.is_subset(where):
@@ -562,8 +610,7 @@ class _Nest:
         found = self.table_inside(expr, draft, keys, project(domain, (self.around | inner.keys()) - set(keys)))
         if found is None:
             return None
-        self.references += 1
-        ref = f"e{self.references}"
+        ref = self.label(draft)
         raw = found.raw(domain, READ, ref)
         relation = project(raw.relation, inner)
         loose = tuple(k for k, key in enumerate(keys) if key not in around)
@@ -643,10 +690,17 @@ class _Nest:
 
         return is_total(expr, bounds, is_real, lambda name: real_type(name) is not None)
 
+    def label(self, draft: Draft) -> str:
+        """Of a new reference."""
+        taken = {raw.ref for raw in draft.accesses}
+        self.references += 1
+        while f"e{self.references}" in taken:
+            self.references += 1
+        return f"e{self.references}"
+
     def with_table(self, draft: Draft, expr: c.Expr, table: _Table) -> Draft:
         """A statement with an element of a table in the place of an expression."""
-        self.references += 1
-        ref = f"e{self.references}"
+        ref = self.label(draft)
         cell = c.ArrayRef(table.name, table.subscripts, ref)
         after = c.rewrite(draft.body, lambda node: cell if node is expr else None)
         left = {node.ref for node in c.walk(after) if isinstance(node, c.ArrayRef)}

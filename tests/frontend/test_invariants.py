@@ -31,6 +31,11 @@ def pairs(body: str) -> str:
     )
 
 
+STEPS = (
+    "for (int t = 0; t < r; t++) {{ for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) a[i][j] += exp({0});"
+    " for (int i = 0; i < n; i++) {{ w[i] += a[i][0]; b[t][i] = a[i][0]; }} }}"
+)
+"""What a nest reads that each step changes behind it."""
 LARGE = (
     "for (int i = 0; i < {}; i++) for (int j = 0; j < n; j++) for (int k = 0; k < n; k++)"
     " a[j][i] += w[i] * cos(0.1 * j * k);"
@@ -75,6 +80,12 @@ def made(found: Scop) -> list[str]:
             " for (int u = -r; u <= r; u++) { double g = exp(-0.5 * u * u); s += g * a[i][j + u]; t += g; }"
             " b[i][j] = s / t; }",
             ["g_of[u + r] = exp(-0.5 * u * u);", "t_of = 0;", "t_of += g_of[u + r];"],
+        ),
+        (
+            # loops of one name, of which one stays around the sum
+            "for (int k = 0; k < n; k++) { double s = 0; for (int i = 0; i < m; i++) s += a[k][i];"
+            " for (int i = 0; i < n; i++) for (int j = 0; j < m; j++) b[i][j] += exp(-s * j); }",
+            ["table[k][j] = exp(-s * j);"],
         ),
         (LARGE.format("m"), ["table[j][k] = cos(0.1 * j * k);"]),
         (LARGE.format(4), ["table[j][k] = cos(0.1 * j * k);"]),
@@ -248,3 +259,22 @@ void votes(int h, int w, const unsigned char *edge, int nt, double step, int *ac
         other = text.replace(before, after).replace("sin", "sqrt" if name == "cos" else "sin")
         other = other.replace(f"* {name})", f"* *{name})").replace(f"< {name}", f"< *{name}")
         assert not any(region.scop.ordered for region in read_text(other, detect=True).regions)
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("-w[i]", ["table[i] = exp(-w[i]);"]),
+        ("-w[j] * t", ["table[j] = exp(-w[j] * t);"]),
+        ("b[t][j]", []),  # each step reads a row of its own: these may run in parallel
+        ("w[i] * a[0][0]", []),  # the nest itself writes it
+    ],
+)
+def test_what_each_step_computes_before_its_nest(value: str, expected: list[str], read_text: Reader) -> None:
+    found = modelled(read_text, STEPS.format(value))
+    assert made(found) == expected
+    if expected:
+        assert found.whole is not None
+        (store,) = (s for s in found.statements.values() if any(a.array == "table" for a in s.accesses[-1:]))
+        assert store.loops[0] == "t"
+        assert parting_faults(found.whole, found) == []

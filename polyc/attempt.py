@@ -287,13 +287,14 @@ def with_known_sizes(program: Program, text: str, region: Region) -> tuple[Progr
 
 
 def with_other_values(found: Compiled, other: Compiled, region: Region) -> Compiled:
-    """A region compiled for what its factors mostly are, and for all: one text with both."""
+    """A region compiled for what its factors mostly are, or for sizes that pay, and for all: one text with both."""
     done = loop_facts(other.program).values()
-    if not other.ast or not any(facts.tiled or facts.parallel or facts.vector for facts in done):
+    gained = other.program.scop.computes_once or any(facts.tiled or facts.parallel or facts.vector for facts in done)
+    if not other.ast or not gained:
         return found  # whose other branch has the region as it was written
     both = for_other_values(found.text, other.text, region)
     if not both:
-        return other
+        return other if region.scop.supposed else found
     if faults := both_faults(region, found.text, other.text, both):
         return without_branch(found, faults[0])
     program = replace(found.program, remarks=tuple(r for r in found.program.remarks if r.code != "known-sizes"))
@@ -314,7 +315,7 @@ def with_next_version(found: Compiled, other: Compiled, region: Region) -> Compi
 
 
 def without_branch(found: Compiled, fault: Fault) -> Compiled:
-    message = f"the text for other values of its factors was refused ({fault.message}), and left out"
+    message = f"the text for other values was refused ({fault.message}), and left out"
     return replace(found, program=found.program.remark("verification-failed", "special", message))
 
 

@@ -265,18 +265,43 @@ def _for_values(region: Region, options: Options) -> Compiled:
 
 
 def _with_loops_parted(region: Region, options: Options) -> Compiled:
-    """One region, with what may run behind a loop put there, if the loop runs in parallel or gets tiles then."""
+    """One region, with what may run behind a loop put there, if the loop runs in parallel or gets tiles then, and with
+    what is computed once before it."""
+    if region.scop.ordered:
+        return _with_rows(region, _in_order(options))
+    if region.scop.unasked is not None and not options.gpu:
+        other = _with_rows(replace(region, scop=region.scop.unasked), _in_order(options))
+        found = _with_rows(region, options)
+        return with_other_values(found, other, region) if found.ast else other
     found, whole = _with_rows(region, options), region.scop.whole
     if whole is None:
         return found
     own = found.program.scop.arrays.keys() - whole.arrays.keys()
     users = {name for name, s in region.scop.statements.items() if any(a.array in own for a in s.accesses)}
     done = achieved(found.program, users)
-    if found.ast and users & (done["parallel"] | done["tiled"]):
+    gained = bool(found.ast and (region.scop.computes_once or users & (done["parallel"] | done["tiled"])))
+    if gained and (options.gpu or not _asks_more(region.scop, whole)):
         return found
     other = _with_rows(replace(region, scop=whole), options)
+    if gained:
+        return with_other_values(found, other, region)
     refused = tuple(remark for remark in found.program.remarks if remark.code == fallback.REFUSED)
     return replace(other, program=replace(other.program, remarks=(*refused, *other.program.remarks)))
+
+
+def _in_order(options: Options) -> Options:
+    """The options for a region in which memory may overlap: nothing is copied, and nothing changes places."""
+    return replace(options, without=options.without | {step.name for step in steps_for(options)} - {*FINISHING})
+
+
+def _asks_more(scop: Scop, whole: Scop) -> bool:
+    """Whether a region whose loops are parted is for fewer sizes than it is as a whole: not only for those for which
+    its new arrays have elements."""
+    known = whole.known
+    for name in scop.arrays.keys() - whole.arrays.keys():
+        for extent in scop.arrays[name].extents:
+            known = known if extent is None else known.intersect_params(extent.pos_set().params())
+    return not known.is_subset(scop.known)
 
 
 def _with_rows(region: Region, options: Options) -> Compiled:
@@ -316,6 +341,8 @@ def _attempted(attempt: Attempt) -> Compiled:
             wrong = inspection_faults(initial)
         if wrong:
             return attempt.as_written(fallback.refused_tree(wrong).told(initial, AS_WRITTEN), initial)
+    if options.gpu and scop.ordered:
+        return attempt.as_written(fallback.not_mapped(initial, "its arrays may overlap"), initial)
     if options.gpu and (reason := obstacle(attempt.region, options.target)) is not None:
         return attempt.as_written(fallback.not_mapped(initial, reason), initial)
     search = Search(

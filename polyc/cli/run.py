@@ -201,7 +201,8 @@ def no_gain(compiled: Compiled) -> str | None:
     if compiled.program.scop.in_place and only_in_functions(compiled.program):
         return "nothing would be gained that the functions which it calls do not have by themselves"
     more = gains_vectors(compiled.program) or any(REMARKS[one.code].gain for one in compiled.program.remarks)
-    if any(nest.tiled or nest.fused for nest in found) or more:
+    once = bool(compiled.ast) and compiled.program.scop.computes_once
+    if any(nest.tiled or nest.fused for nest in found) or more or once:
         return None
     if any(nest.parallel for nest in found):
         # gcc 12 makes no vectors of the loops as written below that question, if it has to find out that they end.

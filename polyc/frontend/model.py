@@ -61,7 +61,9 @@ from polyc.frontend.inspection import Asking, asking
 from polyc.frontend.invariants import with_invariants_apart
 from polyc.frontend.lastprivate import with_last_apart
 from polyc.frontend.live_out import After
-from polyc.frontend.overlaps import apart, check_loops, is_bounded, refused
+from polyc.frontend.ordered import with_order
+from polyc.frontend.overlaps import CODE as OVERLAPS
+from polyc.frontend.overlaps import apart, check_loops, exposed, is_bounded, refused
 from polyc.frontend.private import FEW_PIECES, private_memory
 from polyc.frontend.reaching import bases_of, reached_first
 from polyc.frontend.search import NotFound, search
@@ -144,6 +146,8 @@ class Modeller:
     """The names that calls of `memset` and the like mention, which the model reads as loops."""
     factors: Callable[[], dict[c.Expr, Factor]] = dict
     """Finds the sizes that make products of variables: few regions ask for them."""
+    ordered: bool = False
+    """Whether what touches memory stays in its order, so that it does not matter what overlaps."""
     supposed: dict[c.Expr, Factor] = field(default_factory=dict)
     """Those for which the model takes numbers: what each call of the file passes, or 1."""
 
@@ -313,7 +317,14 @@ class Modeller:
             scop = special(scop, region, values, each)
             return replace(scop, tile=self.asked_tile(), wishes=self.wishes(scop, body, asked))
 
-        scop = put_together(statements)
+        try:
+            scop = put_together(statements)
+        except UserError as refusal:
+            mine = questions is None and refusal.diagnostics[0].code == OVERLAPS
+            found = self.in_order(region, after, statements, put_together) if mine else None
+            if found is None:
+                raise
+            return found
         if questions is not None:
             return scop
         try:
@@ -325,7 +336,37 @@ class Modeller:
             return scop
         if parted is statements:
             return scop
-        return replace(within_new_arrays(put_together(parted), scop), whole=without_rows(scop))
+        found = replace(within_new_arrays(put_together(parted), scop), whole=without_rows(scop))
+        if scop.search is None:
+            return found
+        return replace(found, unasked=self.in_order(region, after, statements, put_together))
+
+    def in_order(
+        self,
+        region: Region,
+        after: After,
+        statements: list[Item],
+        put_together: Callable[[list[Item]], Scop],
+    ) -> Scop | None:
+        """The model of a loop of which nobody can tell whether memory overlaps, with all that touches such memory in
+        its order, if something is computed before the loop that reads none of it; else None."""
+        reachable = exposed(region, after)
+        if self.marked.begins or reachable is None:
+            return None
+        self.ordered = True
+        try:
+            with budget(CTX, share(self.options.budget, PARTS)):
+                held = with_order(statements, region, reachable)
+                parted = with_invariants_apart(held, region, self.file_names | self.function_names(), reachable)
+                if parted is held:
+                    return None
+                whole = without_rows(put_together(held))
+                found = within_new_arrays(put_together(parted), whole)
+                return replace(found, whole=replace(whole, ordered=reachable), ordered=reachable)
+        except OverBudget:
+            return None
+        finally:
+            self.ordered = False
 
     def parts_of(self, body: c.Block, converter: Converter) -> dict[str, tuple[c.Expr, str]]:
         """What pointers are before the region that lead into the array of another one: `p + n`."""
@@ -477,7 +518,7 @@ class Modeller:
         known: isl.Set,
         body: c.Block,
     ) -> tuple[tuple[Apart, ...], Search | None]:
-        if not self.unasked:
+        if not self.unasked or self.ordered:
             return (), None
         return apart(region, after, arrays, statements, known, lambda keys: self.searched(region, body, keys))
 

@@ -130,6 +130,24 @@ def _is_part(one: _Object, objects: list[_Object]) -> bool:
     return one.memory.base != whole and any(o.memory.base == whole for o in objects if o.memory.low is None)
 
 
+def exposed(region: Region, after: After) -> frozenset[str] | None:
+    """The arrays and variables of a region that may be touched by another name as well; None where its sizes are among
+    them, or pointers to its arrays."""
+    if _read_as_sizes(region, after):
+        return None
+    found: set[str] = set()
+    for key, symbol in region.scope.symbols.items():
+        if symbol.storage is Storage.REGION and not _is_pointer(symbol):
+            continue
+        if symbol.rank or symbol.shape.node is not None or symbol.fixed is not None:
+            found.add(key)
+            if symbol.fixed is not None or (symbol.storage is Storage.GLOBAL and _is_pointer(symbol)):
+                return None
+        elif _is_exposed(symbol, region, after):
+            found.add(key)
+    return frozenset(found)
+
+
 def check_loops(region: Region, after: After, body: c.Block) -> None:
     """Refuse loops whose variable somebody else can see: a pointer might lead to it."""
     for item in c.walk(body):

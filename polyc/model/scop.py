@@ -496,6 +496,12 @@ class Scop:
     whole: Scop | None = None
     """The region with all that an iteration does in its place, where this one has something behind the loop: the
     last iteration's work, or what goes into a sum."""
+    ordered: frozenset[str] = frozenset()
+    """Arrays and variables of which nobody knows whether they overlap: what touches them is in the order of `CALLS`,
+    and they are touched there and nowhere else."""
+    unasked: Scop | None = None
+    """The model in that order, for where loops have to find out what may overlap, and it takes many threads to make up
+    for them."""
     general: Scop | None = None
     """The model for other values of these, or for all of them."""
     bounds: isl.Set | None = None
@@ -508,6 +514,11 @@ class Scop:
     def has_versions(self) -> bool:
         """Whether calls of the file pass several sets of values, and there is a model for each of them."""
         return any(one.one_of for one in self.supposed)
+
+    @property
+    def computes_once(self) -> bool:
+        """Whether something is computed before a nest that was computed again and again in it."""
+        return any(note.code == "computed-once" for note in self.notes)
 
     @property
     def memories(self) -> tuple[Memory, ...]:

@@ -25,6 +25,7 @@ from polyc.verify.region.hoisted import hoist_faults
 from polyc.verify.region.inlining import KIND as INLINING
 from polyc.verify.region.inlining import inlining_faults
 from polyc.verify.region.members import member_faults
+from polyc.verify.region.ordered import order_faults
 from polyc.verify.region.parted import KIND as PARTING
 from polyc.verify.region.parted import parting_faults
 from polyc.verify.region.relocated import KIND as RELOCATION
@@ -55,6 +56,8 @@ def _region_faults(program: Program, original: Scop | None) -> list[Fault]:
     """What was made of the region itself: loops are parted first, members are arrays then, producers go, and then
     temporaries."""
     step, whole = program.relocated, program
+    if original is not None and (faults := list(order_faults(program, original))):
+        return faults
     if original is not None and original.whole is not None and (faults := parting_faults(original.whole, original)):
         return faults
     if original is not None and program.parted is not None:

@@ -117,6 +117,37 @@ def test_the_text_for_any_stride_is_the_other_branch() -> None:
     assert both_faults(region, found.text, other.text, found.text)
 
 
+WAVES = """
+#include <math.h>
+void waves(int rows, int n, const double x[restrict rows][n], double y[restrict rows][n])
+{
+#pragma scop
+    for (int r = 0; r < rows; r++)
+        for (int k = 0; k < n; k++) {
+            double s = 0;
+            for (int j = 0; j < n; j++)
+                s += x[r][j] * cos(0.1 * j * k);
+            y[r][k] = s;
+        }
+#pragma endscop
+}
+"""
+
+
+def test_the_text_without_a_table_is_the_other_branch() -> None:
+    """For so many or so few rows that a table is too large, or read too seldom."""
+    (region,) = read("t.c", InputOptions(), text=WAVES).regions
+    assert region.scop.whole is not None
+    both = compile_region(region, Options())
+    other = compile_region(replace(region, scop=region.scop.whole), Options())
+    head, behind = both.text.split("} else { /* where that does not hold: for any sizes */\n")
+    assert "rows >= 4" in head
+    assert "[k][j]" in head
+    loops = [line.strip() for line in other.text.splitlines()]
+    assert [line.strip() for line in behind.splitlines()][: len(loops)] == loops
+    assert "#pragma omp parallel for" in loops
+
+
 CALLS = (
     STRIDES.replace("void thin", "static void thin")
     + """

@@ -11,7 +11,7 @@ import pytest
 from polyc.frontend import read
 from polyc.model import ctree as c
 from polyc.model.program import InputOptions
-from polyc.model.scop import Scop, Statement, without_rows
+from polyc.model.scop import AccessKind, Scop, Statement, without_rows
 from polyc.model.tree import Filter, Sequence
 from polyc.verify.region.parted import parting_faults
 
@@ -142,3 +142,104 @@ void train(int n, int d, const double *X, const double *y, double *w, int epochs
     assert scop.rows is not None
     for one in (scop, without_rows(scop)):
         assert parting_faults(whole, one) == []
+
+
+VOTES = """
+#include <math.h>
+void votes(int h, int w, double a[restrict h][w], int nt, double step, double *restrict acc)
+{
+#pragma scop
+    for (int y = 0; y < h; y++)
+        for (int x = 0; x < w; x++)
+            if (a[y][x] > 0.5)
+                for (int t = 0; t < nt; t++) {
+                    double p = t * step;
+                    acc[(int)(x * cos(p))] += 1;
+                }
+#pragma endscop
+}
+"""
+
+
+def votes() -> tuple[Scop, Scop, Statement, Statement]:
+    """The region as a whole and parted, what stores in the table, and what reads it."""
+    whole, scop = parted(VOTES)
+    assert parting_faults(whole, scop) == []
+    store = store_of(scop, whole)
+    (reader,) = (s for s in scop.statements.values() if s is not store)
+    return whole, scop, store, reader
+
+
+def refused(whole: Scop, scop: Scop) -> bool:
+    return any("no statement of the region computes" in fault.message for fault in parting_faults(whole, scop))
+
+
+def test_a_table_that_loops_inside_of_a_statement_leave() -> None:
+    whole, scop, store, reader = votes()
+    short = store.domain.intersect(isl.Set(f"[nt] -> {{ {store.name}[t] : t < nt - 1 }}"))
+    assert refused(whole, changed(scop, store.name, domain=short))
+
+    def further(node: c.Node) -> c.Node | None:
+        return replace(node, op="<=") if isinstance(node, c.Binary) and node.op == "<" else None
+
+    assert refused(whole, changed(scop, reader.name, body=c.rewrite(reader.body, further)))
+
+
+def test_an_element_of_another_iteration_inside_of_a_statement() -> None:
+    whole, scop, _, reader = votes()
+
+    def next_one(node: c.Node) -> c.Node | None:
+        if isinstance(node, c.ArrayRef) and node.array == "table":
+            return replace(node, subscripts=(c.Binary("+", c.Name("t"), c.Literal("1")),))
+        return None
+
+    assert refused(whole, changed(scop, reader.name, body=c.rewrite(reader.body, next_one)))
+
+
+def test_a_value_that_loops_inside_of_a_statement_do_not_compute() -> None:
+    whole, scop, store, reader = votes()
+
+    def other(node: c.Node) -> c.Node | None:
+        return replace(node, function="sin") if isinstance(node, c.Call) else None
+
+    assert refused(whole, changed(scop, store.name, body=c.rewrite(store.body, other)))
+
+    def changing(node: c.Node) -> c.Node | None:
+        """The loop goes on from where its body leaves its variable."""
+        if isinstance(node, c.For):
+            return replace(node, body=c.Block((node.body, c.ExprStmt(c.Postfix("++", c.Name("t"))))))
+        return None
+
+    assert refused(whole, changed(scop, reader.name, body=c.rewrite(reader.body, changing)))
+
+
+def test_an_access_that_leaves_elements_out_inside_of_a_statement() -> None:
+    whole, scop, _, reader = votes()
+    fewer = [
+        replace(a, relation=a.relation.intersect_range(isl.Set("{ table[t] : t > 3 }"))) if a.array == "table" else a
+        for a in reader.accesses
+    ]
+    assert refused(whole, changed(scop, reader.name, accesses=tuple(fewer)))
+
+
+def test_a_value_that_may_have_none() -> None:
+    """Both regions compute 1 / t, which those that come to it only may do."""
+    whole, scop, store, _ = votes()
+    (then,) = whole.statements.values()
+
+    def quotient(node: c.Node) -> c.Node | None:
+        if isinstance(node, c.Binary) and node.op == "*" and node.left == c.Name("t"):
+            return replace(node, left=c.Binary("/", c.Literal("1"), c.Name("t")))
+        return None
+
+    found = changed(scop, store.name, body=c.rewrite(store.body, quotient))
+    assert refused(changed(whole, then.name, body=c.rewrite(then.body, quotient)), found)
+
+
+def test_a_value_that_the_region_changes() -> None:
+    whole, scop, _, reader = votes()
+    (then,) = whole.statements.values()
+    step = next(a for a in then.accesses if a.array == "step")
+    writing = replace(step, kind=AccessKind.MAY_WRITE)
+    both = (changed(one, s.name, accesses=(*s.accesses, writing)) for one, s in ((whole, then), (scop, reader)))
+    assert parting_faults(*both) != []

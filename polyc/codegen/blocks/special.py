@@ -86,13 +86,13 @@ def in_order(special: str, other: str, region: Region) -> str:
 
 
 def for_other_values(text: str, other: str, region: Region) -> str:
-    """The text for what factors mostly are, `stride == 1`, with that for all values as its other branch; ""
-    where it has none."""
+    """The text for what factors mostly are, `stride == 1`, or for sizes that pay, with that for all values as its other
+    branch; "" where it has none."""
     behind = "\n".join([OTHER_BRANCH, indented(region.original.rstrip("\n"), region.indent), ""])
     if text.count(behind) != 1:
         return ""
     before, after = text.split(behind)
-    names = " and ".join(one.name for one in region.scop.supposed)
+    names = " and ".join(one.name for one in region.scop.supposed) or "sizes"
     lines = [f"}} else {{ /* where that does not hold: for any {names} */", indented(other.rstrip("\n"), INDENT * 2)]
     return before + "\n".join([*lines, after])
 

@@ -77,7 +77,8 @@ def worth_of(
     extents = box_extents(largest, program.scop.known, fixed, MOST_FORMS)
     if extents is None:
         return None
-    extents = _of_bands(largest.intersect_params(program.scop.known), extents, fixed)
+    sizes = isl.Set.from_basic_set(program.scop.known.simple_hull())  # several cases of sizes are no bands
+    extents = _of_bands(largest.intersect_params(sizes), extents, fixed)
     seconds = machine.parallel_region_us * 1e-6 / (1 - 1 / machine.cores)
     cycles = seconds * machine.clock_ghz * 1e9 * (1 if program.scop.search is None else SEARCHED)
     each = total / count

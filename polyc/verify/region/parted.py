@@ -5,13 +5,14 @@ Nothing is taken from the frontend: which statement stands for which one is foun
 math: let S be a statement of the whole region. Of the parted one, X stores in a new array N what it computes, and
       nothing else does; the others are T. An array that is new and no N is another name of one that was there, or has
       an element for each value that a variable had. An instance of T, or X, stands for all of S with its loops' values:
-      for one, or for all iterations of the loops that T is not in.
+      for one, or for all iterations of the loops that T is not in. Where S is kept whole, X may have loops that are
+      inside of it.
       Shown is that
         (1) the text of each T is that of an S, with the values that X store instead of what it reads of N, and other
             names; T and these X access what S accesses, and they stand for instances of S alone; each instance that
             writes what is needed elsewhere has one that stands for it
         (2) T reads of N what X stored in the instance of the same loops, in the type in which C computes it, and a new
-            array holds nothing before,
+            array holds nothing before; for loops inside of T that is shown in `inside.py`,
         (3) each access of a T, and of the X that it reads, sees what stands for the instance whose value that of S
             sees, or the same cell from before the region, and each live-out cell has the same last writer,
         (4) where data decide what is written, writes to one cell keep their order.
@@ -27,6 +28,7 @@ from functools import reduce
 import islpy as isl
 
 from polyc.analysis.dependences import accesses_of
+from polyc.analysis.inside import Counted, given, with_changes, without_unread, written_out
 from polyc.analysis.order import order_of
 from polyc.frontend.c.ctype import INT, basic, common, promote
 from polyc.frontend.c.functions import real_type
@@ -37,6 +39,7 @@ from polyc.model.scop import Access, AccessKind, Array, CType, Scop, Statement, 
 from polyc.poly import empty_map, maps, out_name, sets
 from polyc.records import dataclass, field, replace
 from polyc.verify.region.handed import Values, access_of, cells_of
+from polyc.verify.region.inside import Element, is_steady
 
 KIND = "parting"
 
@@ -99,12 +102,26 @@ class _Parting:
                     yield Fault(KIND, f"cells outside of the new array {name} are touched", str(touched))
             writers = [s for s in parted.statements.values() if any(a.array == name and _writes(a) for a in s.accesses)]
             value = _stored(writers[0], name) if len(writers) == 1 else None
-            if value is not None and not any(self.is_part(writers[0], s) for s in whole.statements.values()):
+            if value is None:
+                continue
+            if self.is_copied(name, writers[0]) or not any(
+                self.is_part(writers[0], s) for s in whole.statements.values()
+            ):
                 self.stores[name] = writers[0]
                 if any(extent is None for extent in array.extents):
                     yield Fault(KIND, f"the new array {name} has no length", "")
                 if not self.is_kept(value, parted.arrays[name].element, writers[0]):
                     yield Fault(KIND, f"{name} may hold other values than {writers[0].name} computes", "")
+
+    def is_copied(self, name: str, store: Statement) -> bool:
+        """Whether the statement whose value is stored is there itself, and takes it from the new array: so this is no
+        other name of what it writes."""
+        for one in self.parted.statements.values():
+            match one.body:
+                case c.ExprStmt(expr=c.Assign(op="=", target=c.ArrayRef(array=own), value=c.ArrayRef(array=taken))):
+                    if taken == name and own in self.whole.arrays and one.span == store.span:
+                        return True
+        return False
 
     def is_kept(self, value: c.Expr, element: CType, store: Statement) -> bool:
         """Whether C computes an expression in the type of some elements, or reads it from such."""
@@ -150,16 +167,11 @@ class _Parting:
         if any(pair not in _loops(then) for pair in _loops(own)):
             return False
         names = dict(self.names)
-
-        def stored(node: c.Node) -> c.Node | None:
-            if isinstance(node, c.ArrayRef) and node.array in self.stores:
-                store = self.stores[node.array]
-                same = node.subscripts == _cell(store).subscripts and set(store.loops) <= set(own.loops)
-                return _assignment(store).value if same else c.Name("(another cell)")
-            return None
-
-        now = c.rewrite(own.body, stored)
-        for one, other in zip(_references(now), _references(then.body), strict=False):
+        if own.opaque and own.body != then.body and not isinstance(own.body, c.ExprStmt):
+            now, body = self.written_out(own.body, own, own), self.written_out(then.body, then, own)
+        else:
+            now, body = c.rewrite(own.body, lambda node: self.stored(node, own)), then.body
+        for one, other in zip(_references(now), _references(body), strict=False):
             if one.array not in self.whole.arrays and other.array in self.whole.arrays:
                 a, b = self.parted.arrays[one.array], self.whole.arrays[other.array]
                 if a.element != b.element or (b.rank and a.rank != b.rank):
@@ -167,10 +179,35 @@ class _Parting:
                 if names.setdefault(one.array, other.array) != other.array:
                     return False
         scalars = {name for name, old in names.items() if not self.whole.arrays[old].rank}
-        if _plain(now, names, scalars) != _plain(then.body, {}, set()):
+        if _plain(now, names, scalars) != _plain(body, {}, set()):
             return False
         self.names = names
         return True
+
+    def stored(self, node: c.Node, own: Statement, loops: tuple[Counted, ...] | None = None) -> c.Node | None:
+        """What stands for an element of an N in a T: the value that X stores there. loops: those inside of T, around
+        the place"""
+        if not isinstance(node, c.ArrayRef) or node.array not in self.stores:
+            return None
+        store = self.stores[node.array]
+        value = _assignment(store).value
+        same = node.subscripts == _cell(store).subscripts
+        if loops is None:
+            same = same and set(store.loops) <= set(own.loops)
+        else:
+            same = same and Element(own, store, value, node.ref, loops).holds_its_value(self.whole, self.parted)
+        return value if same else c.Name("(another cell)")
+
+    def written_out(self, body: c.Stmt, statement: Statement, own: Statement) -> c.Stmt:
+        """A statement that is kept whole with what X store, and with the values of the names that it gives some."""
+
+        def with_stored(expr: c.Expr, loops: tuple[Counted, ...]) -> c.Expr:
+            return c.rewrite(expr, lambda node: self.stored(node, own, loops))
+
+        names = {*statement.loops, *(p.expr.name for p in self.parted.parameters if isinstance(p.expr, c.Name))}
+        body = with_changes(body, with_stored)
+        values = given(body, lambda name: is_steady(self.whole, name), names)
+        return without_unread(with_changes(body, lambda expr, _: written_out(expr, values)), values)
 
     # --- (1), in accesses ---
 
@@ -197,8 +234,14 @@ class _Parting:
                     raise KeyError(own.name)
                 if not _writes(access):
                     yield _Event(*found, then, position, stand[found[0].name])
-            if here or there:
+            if here or not all(self.is_seen_again(*one, then, stand) for one in there):
                 raise KeyError(own.name)
+
+    def is_seen_again(self, store: Statement, position: int, then: Statement, stand: Mapping[str, isl.Map]) -> bool:
+        """Whether an X reads what S reads in another place, of what nothing writes."""
+        if not is_steady(self.whole, store.accesses[position].array):
+            return False
+        return any(self.is_same((store, position), access, stand[store.name]) for access in then.accesses)
 
     def is_same(self, one: tuple[Statement, int], access: Access, stand: isl.Map) -> bool:
         """Whether an access of a T, or of an X for it, is that of S. stand: what their instances stand for"""
@@ -214,10 +257,11 @@ class _Parting:
         return _equal(stand.reverse().apply_range(mine), wanted, self.parted.known)
 
     def instances(self, statement: Statement, then: Statement) -> isl.Map:
-        """`{ T[i] -> S[i, j] }`: what an instance of T, or X, stands for."""
+        """`{ T[i] -> S[i, j] }`: what an instance of T, or X, stands for; loops inside of S make no instances."""
         relation = isl.Map.from_domain_and_range(statement.domain, then.domain)
         for k, loop in enumerate(statement.loops):
-            relation = relation.equate(isl.dim_type.in_, k, isl.dim_type.out, then.loops.index(loop))
+            if loop in then.loops:
+                relation = relation.equate(isl.dim_type.in_, k, isl.dim_type.out, then.loops.index(loop))
         return relation
 
     # --- (2) and (3) ---
@@ -302,7 +346,8 @@ class _Parting:
             reader = self.parted.statements[piece.range().unwrap().get_tuple_name(isl.dim_type.in_)]
             same = isl.Map.universe(piece.get_space())
             for k, loop in enumerate(store.loops):
-                same = same.equate(isl.dim_type.in_, k, isl.dim_type.out, reader.loops.index(loop))
+                if loop in reader.loops:  # else it is inside of the reader, which `Element` looks at
+                    same = same.equate(isl.dim_type.in_, k, isl.dim_type.out, reader.loops.index(loop))
             if not piece.is_subset(same):
                 yield Fault(KIND, f"what {store.name} stores is read in another iteration", str(piece.sample()))
 

@@ -7,11 +7,10 @@ from functools import lru_cache
 
 import islpy as isl
 
-from polyc.analysis.expressions.promoted import floating_type
+from polyc.analysis.expressions.promoted import EXTREMA, floating_type
 from polyc.analysis.expressions.selects import Choices
-from polyc.analysis.expressions.straight import either, unconditional
+from polyc.analysis.expressions.straight import ABSOLUTE, either, unconditional
 from polyc.analysis.extents import elements
-from polyc.cost.time import CHEAP_CALLS
 from polyc.model import ctree as c
 from polyc.model.program import Program
 from polyc.model.scop import CALLS, Access, Array, Scop, Statement, Storage
@@ -85,7 +84,7 @@ def makes_vectors(program: Program, member: Member, everything: bool = False) ->
     """
     if not member.coincident or member.role not in (Role.LOOP, Role.POINT):
         return False
-    plain = CHEAP_CALLS | program.scop.own_functions - program.scop.looping_functions
+    plain = ABSOLUTE | EXTREMA.keys() | program.scop.own_functions - program.scop.looping_functions
     kept = {access for b in program.buffers.values() for access in b.accesses}
     for ran in sets(member.schedule.domain()):
         statement = program.statements[set_name(ran)]

@@ -68,12 +68,12 @@ MACROS = {
 #else
 #define {WHOLE}(x) (x)
 #endif""",
-    SELECTS["float"]: _select(SELECTS["float"], "float", "unsigned"),
-    SELECTS["double"]: _select(SELECTS["double"], "double", "unsigned long long"),
     THREADS: f"#define {THREADS}(worth) (worth)",
     SEVERAL: _more_threads(SEVERAL, 1),
     MANY: _more_threads(MANY, 3),
     **{macro: _extremum(function, macro) for function, macro in EXTREMA.items()},
+    SELECTS["float"]: _select(SELECTS["float"], "float", "unsigned"),
+    SELECTS["double"]: _select(SELECTS["double"], "double", "unsigned long long"),
     PAYS: f"#define {PAYS}(work, ranges) ((work) > 24e3 && (work) > 64. * (ranges))",
     RANGES: f"""#define {RANGES}() /* a list that grows, and as much room again to sort it */ \\
   unsigned long (*polyc_list)[3] = 0, polyc_used = 0, polyc_places = 0, polyc_lost = 0""",

@@ -7,7 +7,7 @@ from functools import lru_cache, reduce
 
 import islpy as isl
 
-from polyc.cost.rows_at_once import involves, pieces_of, plain_accesses, position_of, rows_at_once
+from polyc.cost.rows_at_once import are_loaded_once, involves, pieces_of, plain_accesses, position_of, rows_at_once
 from polyc.model.program import Program
 from polyc.model.scop import Statement
 from polyc.model.tree import Band, Domain, Extension, Filter, Leaf, Mark, Member, Node, Role, Sequence, walk
@@ -172,7 +172,7 @@ class _Unroller:
         found = rows_at_once(
             self.program, statements, band.members, lambda count, member: _divides(count, member.name, above)
         )
-        if found is None:
+        if found is None or not are_loaded_once(self.program, statements):
             return None
         return Cut(found.place, found.count, rows=True, first=self.first(band, found.place, found.count, above))
 

@@ -87,6 +87,41 @@ def test_rows_that_are_read_through_pointers_stay(tmp_path: Path) -> None:
     assert "unrolled" not in {r.code for r in compiled(text, tmp_path).program.remarks}
 
 
+LONG = (
+    "(in[y][x - 1] * in[y][x - 1] + 2 * in[y][x] * in[y][x] + 3 * in[y][x] * in[y][x + 1] + 5 * x * x + 7 * n * x) / 6"
+)
+
+
+@pytest.mark.parametrize(
+    ("columns", "element", "value", "made"),
+    [
+        (799, "unsigned char", LONG, True),
+        (789, "unsigned char", LONG, False),
+        (799, "short", LONG, False),
+        (799, "unsigned char", "in[y][x - 1] + in[y][x]", False),
+    ],
+    ids=["fourteen left", "four left", "shorts", "little to compute"],
+)
+def test_the_last_bytes_of_rows(columns: int, element: str, value: str, made: bool, tmp_path: Path) -> None:
+    """They have a loop of their own where they are half of a short vector or more, and take time."""
+    region = region_of(
+        f"""
+void f(int n, const {element} in[n][801], {element} out[n][801])
+{{
+#pragma scop
+    for (int y = 0; y < n; y++)
+        for (int x = 1; x < {columns}; x++)
+            out[y][x] = {value};
+#pragma endscop
+}}
+""",
+        tmp_path,
+    )
+    result = compile_region(region, Options())
+    assert ("in shorter vectors" in " ".join(r.message for r in result.program.remarks)) == made
+    assert check(region, result, sizes=(1, 3)) == []
+
+
 def test_rows_that_need_each_other_are_seen(tmp_path: Path) -> None:
     """A loop that carries a dependence, cut like one that carries none."""
     text = """

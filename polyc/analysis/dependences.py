@@ -71,15 +71,39 @@ Known: TypeAlias = dict[tuple[str, str], Flow | isl.UnionMap]
 T = TypeVar("T", bound=Flow | isl.UnionMap)
 
 
-def compute_dependences(scop: Scop, known: Known | None = None) -> Dependences:
+def compute_dependences(scop: Scop, known: Known | None = None, given: Scop | None = None) -> Dependences:
     """All dependences of a region. Raises WrongFlow where isl has others than a run of the region at a small size.
 
     known:   keeps what is done when isl's budget ends the computation, for the next try at the same region
+    given:   the region that this one was made from, by changing some of its statements and leaving out others
     ensures: every reordering that respects `flow`, `false` and `private_false` computes the same values.
     """
-    found = _dependences(scop, {} if known is None else known)
+    known = {} if known is None else known
+    if given is not None:
+        known.update(_kept(scop, given))
+    found = _dependences(scop, known)
     check_at_small_sizes(scop, found)
+    _answers_of(scop).update(known)
     return found
+
+
+@lru_cache(maxsize=8)
+def _answers_of(scop: Scop) -> Known:
+    """What was found for each array of a region."""
+    return {}
+
+
+def _kept(scop: Scop, given: Scop) -> Known:
+    """What was found for the arrays of a region that all statements access as they did in the one before: those that
+    are left have kept their order."""
+    before, after = _by_array(given), _by_array(scop)
+
+    def same(array: str) -> bool:
+        pairs = zip(before.get(array, ()), after.get(array, ()), strict=True)
+        return all(a.name == b.name and i == k and x is y for (a, i, x), (b, k, y) in pairs)
+
+    alike = {name for name in after if len(after[name]) == len(before.get(name, ())) and same(name)}
+    return {(array, question): found for (array, question), found in _answers_of(given).items() if array in alike}
 
 
 def _dependences(scop: Scop, known: Known) -> Dependences:

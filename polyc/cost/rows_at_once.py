@@ -71,6 +71,23 @@ def rows_at_once(
     return None
 
 
+def are_loaded_once(program: Program, statements: list[Statement]) -> bool:
+    """Whether C compilers load an element once for several rows: each of these ends with a store, which may change
+    whatever a pointer leads to, as far as they know. A function of its own, as OpenMP makes one, has nothing but
+    pointers, and no `restrict`; what is left are arrays of the tile. Others are read once again for each row, and in as
+    many places of memory at once: windows of 2 x 3 over floats take 8 % longer, over shorts half as long again."""
+    plain = [(s, access) for s in statements for access in plain_accesses(s)]
+    stored = [one for one in plain if one[1].kind is not AccessKind.READ]
+    loaded = [one for one in plain if one[1].kind is AccessKind.READ]
+    return all(_is_in_tile(program, *one) for one in stored) or all(_is_in_tile(program, *one) for one in loaded)
+
+
+def _is_in_tile(program: Program, statement: Statement, access: Access) -> bool:
+    """Whether an access goes to an array that is declared in a loop."""
+    used = [b for b in program.buffers.values() if (statement.name, access.ref) in b.accesses]
+    return any(buffer.depth and buffer.storage != "heap" for buffer in used)
+
+
 def position_of(statement: Statement, member: Member) -> int | None:
     return dimension_of(value_on(member.schedule, statement.domain.get_space()))
 

@@ -187,18 +187,20 @@ def _work(program: Program, steps: Steps, halo: tuple[int, ...]) -> _Work:
         cells = isl.Map.from_pw_multi_aff(steps.cells[statement.name])
         when = isl.Map.from_pw_aff(value_on(steps.time.schedule, piece.get_space()))
         here = when.intersect_range(step).domain().intersect(piece.intersect_params(at))
-        cells = cells.intersect_domain(here)
-        ran = cells.range() if ran is None else ran.union(cells.range())
+        runs = not here.is_empty()  # of planes that change places, a step runs the statements of one of their orders
+        if runs:
+            cells = cells.intersect_domain(here)
+            ran = cells.range() if ran is None else ran.union(cells.range())
         if piece.dim(isl.dim_type.set) <= steps.rank:
             continue  # a row or less of a step
-        work += operations(statement)
+        work += operations(statement) if runs else 0.0
         for name in dict.fromkeys(a.array for a in statement.accesses):
             array = program.scop.arrays[name]
             if array.rank != steps.subscripts:
                 continue
             arrays[name] = array.element.size_bytes or 8
             wrote = any(a.kind is not AccessKind.READ for a in statement.accesses if a.array == name)
-            moved += arrays[name] * (2 if wrote else 1)
+            moved += arrays[name] * (2 if wrote else 1) if runs else 0
     assert ran is not None
     extents = tuple(_extent(ran, d) for d in steps.space)
     cell_bytes = max(8, sum(arrays.values()))

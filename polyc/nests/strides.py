@@ -88,18 +88,24 @@ def usual_sizes(program: Program) -> isl.Set:
 
 def iterations(member: Member, program: Program, sizes: isl.Set | None = None) -> int | None:
     """The number of iterations of a loop whose bounds are constants, at some sizes."""
+    found = bounds_of(member, program, sizes)
+    return None if found is None else found[1] - found[0] + 1
+
+
+def bounds_of(member: Member, program: Program, sizes: isl.Set | None = None) -> tuple[int, int] | None:
+    """The first and the last value of a loop whose bounds are constants, at some sizes; (0, -1) where it never runs."""
     values = isl.UnionMap.from_union_pw_aff(member.schedule).intersect_domain(program.scop.domain).range()
     if sizes is not None:
         values = values.intersect_params(sizes)
     if values.is_empty():
-        return 0
+        return 0, -1
     one = isl.Set.from_union_set(values)
     low, high = least_of(one, 0), greatest_of(one, 0)
     if not (low.is_int() and high.is_int()):
         return None
     if not (_is_one_number(one.dim_min(0)) and _is_one_number(one.dim_max(0))):
         return None  # it depends on parameters, which arrays bound
-    return int(high.to_python() - low.to_python() + 1)
+    return int(low.to_python()), int(high.to_python())
 
 
 def _is_one_number(value: isl.PwAff) -> bool:

@@ -9,7 +9,7 @@ from pathlib import Path
 import islpy as isl
 import pytest
 
-from polyc.cost.time_sizes import LONG_ROW
+from polyc.cost.time_sizes import LONG_ROW, _work
 from polyc.frontend import read
 from polyc.model.program import Compiled, InputOptions, Options, Program
 from polyc.model.scop import Region
@@ -252,6 +252,37 @@ def test_a_temporary_does_not_hide_an_iterated_stencil(tmp_path: Path) -> None:
     result = compiled(region_of(text, tmp_path), "skewed", (2, 4))
     assert "time-tiled" in codes(result)
     assert check(region_of(text, tmp_path), result, sizes=(1, 2, 5, 13)) == []
+
+
+PLANES = """
+void planes(int t, int n, double *a, double *b{more})
+{{
+#pragma scop
+    for (int s = 0; s < t; s++) {{
+        for (int i = 1; i < n - 1; i++)
+            for (int j = 1; j < n - 1; j++)
+                b[i * n + j] = a[i * n + j - 1] + a[i * n + j] + a[i * n + j + 1] + a[(i - 1) * n + j];
+        double *old = a;
+        {turn}
+    }}
+#pragma endscop
+}}
+"""
+
+
+def test_a_step_does_the_work_of_its_own_planes(tmp_path: Path) -> None:
+    """Planes that change places have statements for each of their orders, of which a step runs one."""
+    turns = (("", "a = b; b = old;"), (", double *c", "a = b; b = c; c = old;"))
+    done = []
+    for more, order in turns:
+        program = initial_program(region_of(PLANES.format(more=more, turn=order), tmp_path).scop, Options())
+        steps = time_steps(program, program.tree.domain)
+        assert not isinstance(steps, NotSteps)
+        done.append(_work(program, steps, ()))
+    two, three = done
+    assert two.operations == three.operations
+    assert (two.moved_bytes, three.moved_bytes) == (24, 24)  # one is read, and one read and written
+    assert (two.cell_bytes, three.cell_bytes) == (16, 24)
 
 
 def test_adi_is_left_alone() -> None:

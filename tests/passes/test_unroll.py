@@ -49,22 +49,77 @@ LEFT_ALONE = {
 }
 
 
-@pytest.mark.parametrize("name", LEFT_ALONE)
-def test_other_nests_stay(name: str, tmp_path: Path) -> None:
-    text = f"""
-void f(int n, double A[n + 4][n + 4], double B[n + 4][n + 4])
+SHARED = "A[i][j] = B[i][j] + B[i][j + 1] + B[i][j + 2] + B[i + 1][j] + B[i + 1][j + 1] + B[i + 1][j + 2];"
+
+
+def staged(statement: str) -> str:
+    """A nest that reads what the tile has made."""
+    return f"""
+void f(int n, double A[n + 4][n + 4], double B[n + 4][n + 4], double C[n + 5][n + 4])
 {{
+#pragma polyc live-out(A)
 #pragma scop
+    for (int i = 0; i < n + 4; i++)
+        for (int j = 0; j < n + 4; j++)
+            B[i][j] = C[i + 1][j] - C[i][j];
     for (int i = 1; i < n; i++)
         for (int j = 1; j < n; j++)
-            {LEFT_ALONE[name]}
+            {statement}
 #pragma endscop
 }}
 """
-    region = region_of(text, tmp_path)
+
+
+@pytest.mark.parametrize("name", LEFT_ALONE)
+def test_other_nests_stay(name: str, tmp_path: Path) -> None:
+    region = region_of(staged(LEFT_ALONE[name]), tmp_path)
     result = compile_region(region, Options())
     assert "unrolled" not in {r.code for r in result.program.remarks}
     assert check(region, result, sizes=(1, 9, 33)) == []
+
+
+def test_rows_that_are_read_through_pointers_stay(tmp_path: Path) -> None:
+    """A store to one row may change what the next one reads, as far as C compilers know: nothing is loaded once."""
+    nest = "    for (int i = 1; i < n; i++)\n        for (int j = 1; j < n; j++)\n            " + SHARED
+    head = "void f(int n, double A[n + 4][n + 4], double B[n + 4][n + 4])\n{\n#pragma scop\n"
+    text = f"{head}{nest}\n#pragma endscop\n}}\n"
+    assert "unrolled" in {r.code for r in compiled(staged(SHARED), tmp_path).program.remarks}
+    assert "unrolled" not in {r.code for r in compiled(text, tmp_path).program.remarks}
+
+
+LONG = (
+    "(in[y][x - 1] * in[y][x - 1] + 2 * in[y][x] * in[y][x] + 3 * in[y][x] * in[y][x + 1] + 5 * x * x + 7 * n * x) / 6"
+)
+
+
+@pytest.mark.parametrize(
+    ("columns", "element", "value", "made"),
+    [
+        (799, "unsigned char", LONG, True),
+        (789, "unsigned char", LONG, False),
+        (799, "short", LONG, False),
+        (799, "unsigned char", "in[y][x - 1] + in[y][x]", False),
+    ],
+    ids=["fourteen left", "four left", "shorts", "little to compute"],
+)
+def test_the_last_bytes_of_rows(columns: int, element: str, value: str, made: bool, tmp_path: Path) -> None:
+    """They have a loop of their own where they are half of a short vector or more, and take time."""
+    region = region_of(
+        f"""
+void f(int n, const {element} in[n][801], {element} out[n][801])
+{{
+#pragma scop
+    for (int y = 0; y < n; y++)
+        for (int x = 1; x < {columns}; x++)
+            out[y][x] = {value};
+#pragma endscop
+}}
+""",
+        tmp_path,
+    )
+    result = compile_region(region, Options())
+    assert ("in shorter vectors" in " ".join(r.message for r in result.program.remarks)) == made
+    assert check(region, result, sizes=(1, 3)) == []
 
 
 def test_rows_that_need_each_other_are_seen(tmp_path: Path) -> None:

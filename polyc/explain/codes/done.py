@@ -262,8 +262,8 @@ DONE: dict[str, Code] = {
         "Neighbouring iterations are written out",
         "For a CPU: neighbouring iterations are written out inside of the vector loop, since they share what they "
         "read, or read one column of a smaller image; or the iterations whose subscripts need no choice (`x == 0 ? "
-        "0 : 2 * x - 1`), or in which all of a loop's statements run, have a loop of their own; the message says "
-        "which.",
+        "0 : 2 * x - 1`), or in which all of a loop's statements run, have a loop of their own, or those that whole "
+        "vectors of bytes leave over; the message says which.",
         NOTHING,
         "cpu.md#images",
     ),

@@ -7,13 +7,16 @@ from functools import lru_cache, reduce
 
 import islpy as isl
 
-from polyc.cost.rows_at_once import involves, pieces_of, plain_accesses, position_of, rows_at_once
+from polyc.cost.rows_at_once import are_loaded_once, involves, pieces_of, plain_accesses, position_of, rows_at_once
+from polyc.cost.time import operations
+from polyc.machine import load_cpu
+from polyc.model import ctree as c
 from polyc.model.program import Program
 from polyc.model.scop import Statement
 from polyc.model.tree import Band, Domain, Extension, Filter, Leaf, Mark, Member, Node, Role, Sequence, walk
 from polyc.nests.nest import values
 from polyc.nests.samples import sample_parameters
-from polyc.nests.strides import iterations, unrolled_below
+from polyc.nests.strides import bounds_of, iterations, unrolled_below, usual_sizes
 from polyc.nests.sums import streams
 from polyc.nests.windows import first_inside, has_small_windows, window_of
 from polyc.poly import box_volume, least_of, maps, names
@@ -24,6 +27,8 @@ PARTS = (2, 4)
 """Each d of `x / d` for which the d iterations with one value are written out: tiles begin where it divides x."""
 LEAST_COLUMNS = 512
 """Iterations of the innermost loop below which loops of their own only make the text longer."""
+LEAST_OPERATIONS = 12
+"""Of an iteration, below which another loop of the last bytes saves next to nothing of a row."""
 
 
 def unroll_loops(program: Program) -> Program:
@@ -100,6 +105,8 @@ class _Unroller:
             wish = None
             apart = long and known and inside is None and self.ends_apart(band, above)
             whole = self.whole(band, None, inside, above) if inside is not None or apart else None
+        narrow = self.short_end(statements, along) if whole is None and known else None
+        whole = self.whole(band, None, narrow, above) if narrow is not None else whole
         if whole is None:
             return None
         child, members = band.child, band.members
@@ -109,7 +116,7 @@ class _Unroller:
             depth = whole.dim(isl.dim_type.set) - len(band.members)
             self.program = deepened(self.program, band.child, wish, depth)
         self.made = True
-        self.say(band, statements, wish, inside is not None, apart)
+        self.say(band, statements, wish, inside is not None, apart, narrow is not None)
         if wish is not None and wish.rows and iterations(band.members[wish.position], self.program) is None:
             return asked_inside(replace(band, members=members, child=child), wish.position, whole)
         return replace(band, members=members, child=child, whole=whole)
@@ -140,7 +147,7 @@ class _Unroller:
         if whole.is_empty() or whole.n_basic_set() > 1:
             return None
         self.made = True
-        self.say(band, statements, None, True, False)
+        self.say(band, statements, None, True, False, False)
         return replace(band, whole=whole)
 
     def ends_apart(self, band: Band, above: tuple[Band | Filter | Extension, ...]) -> bool:
@@ -172,7 +179,7 @@ class _Unroller:
         found = rows_at_once(
             self.program, statements, band.members, lambda count, member: _divides(count, member.name, above)
         )
-        if found is None:
+        if found is None or not are_loaded_once(self.program, statements):
             return None
         return Cut(found.place, found.count, rows=True, first=self.first(band, found.place, found.count, above))
 
@@ -223,7 +230,41 @@ class _Unroller:
         found = found.coalesce().remove_redundancies()
         return None if found.is_empty() else found
 
-    def say(self, band: Band, statements: list[Statement], wish: Cut | None, clamped: bool, apart: bool) -> None:
+    def short_end(self, statements: list[Statement], along: Member) -> isl.UnionSet | None:
+        """The instances of the iterations that compilers run in vectors, of a loop over bytes; None where those that
+        are left are few.
+
+        gcc makes vectors, and of what is left vectors of half the length: up to 15 bytes of a row stay, and each takes
+        as long as a vector. In a loop of their own they run in vectors again. Of wider elements fewer are left, and of
+        rows of unknown length nobody knows how many.
+
+        math: of N iterations, N - N mod V/2
+        """
+        bytes_ = [self.program.scop.arrays[a.array].element.size_bytes for s in statements for a in plain_accesses(s)]
+        plain = all(a.exact for s in statements for a in s.accesses)
+        calls = any(isinstance(n, c.Call) for s in statements for n in c.walk(s.body))
+        work = sum(operations(s, False) for s in statements)
+        if min(bytes_, default=0) != 1 or not plain or calls or work < LEAST_OPERATIONS:
+            return None
+        half = load_cpu(self.program.options.machine).vector_bytes // 2
+        bounds = bounds_of(along, self.program, usual_sizes(self.program))
+        positions = [position_of(s, along) for s in statements]
+        if bounds is None or None in positions:
+            return None
+        left = (bounds[1] - bounds[0] + 1) % half
+        if bounds[1] - bounds[0] < 2 * half or left < half // 2:
+            return None
+        last = isl.Val.int_from_si(along.schedule.get_ctx(), bounds[1] - left)
+        instances = [
+            s.domain.upper_bound_val(isl.dim_type.set, position, last)
+            for s, position in zip(statements, positions, strict=True)
+            if position is not None
+        ]
+        return _together(instances)
+
+    def say(
+        self, band: Band, statements: list[Statement], wish: Cut | None, clamped: bool, apart: bool, narrow: bool
+    ) -> None:
         parts = []
         data: dict[str, object] = {}
         if wish is not None:
@@ -235,6 +276,8 @@ class _Unroller:
             parts.append(f"loops of their own for {band.members[-1].name} where its subscripts need no choice")
         if apart:
             parts.append(f"a loop of their own for {band.members[-1].name} where all of them run")
+        if narrow:
+            parts.append(f"a loop of their own for the last iterations of {band.members[-1].name}, in shorter vectors")
         who = tuple(s.name for s in statements)
         message = f"{', '.join(who)}: {'; '.join(parts)}"
         self.program = self.program.remark("unrolled", STAGE, message, who, **data)

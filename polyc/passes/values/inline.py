@@ -65,7 +65,7 @@ def inline_elementwise(program: Program) -> Program:
         program = term.substituted() if term.may_stand() else program
     if not program.inlined:
         return program
-    return replace(program, dependences=compute_dependences(program.scop))
+    return replace(program, dependences=compute_dependences(program.scop, given=given.scop))
 
 
 def _multiplied(program: Program, products: tuple[str, ...], order: isl.UnionMap, given: Program) -> Program:
@@ -120,7 +120,7 @@ class _Candidate:
         if write is None or not producer.loops:
             return _Candidate(program, order, producer, None)
         everything = accesses_of(scop, frozenset([write.array]))
-        whole = _flow_of(program, write.array, everything, order, given)
+        whole = _flow_of(program, write.array, everything, given)
         found: list[Read] = []
         for reader in scop.statements.values():
             for access in reader.accesses:
@@ -446,14 +446,23 @@ def _read_instances(write: Access, read: Read) -> isl.Map:
     return isl.Map.from_union_map(by_flow).coalesce()
 
 
-def _flow_of(program: Program, array: str, everything: Accesses, order: isl.UnionMap, given: Program) -> Flow | None:
-    """The flow through an array of which each cell is written once; None where one may be written again."""
-    if not everything.may_writes.is_empty() or not everything.writes.is_injective():
+def _flow_of(program: Program, array: str, everything: Accesses, given: Program) -> Flow | None:
+    """The flow through an array from which that of each of its references follows (`_through`); None where it does not:
+    some cells are written again, by instances that write several of them.
+    """
+    writes = everything.writes
+    if not everything.may_writes.is_empty() or not (writes.is_single_valued() or writes.is_injective()):
         return None
     known = given.dependences
     if array in known.flow_by_array and _touching(program.scop, array) == _touching(given.scop, array):
         return Flow(known.flow_by_array[array], known.live_in)
-    return compute_flow(everything, order)
+    return _recomputed(program.scop, array)
+
+
+@lru_cache(maxsize=16)
+def _recomputed(scop: Scop, array: str) -> Flow:
+    """The flow through an array of a region that others were inlined into: once for all candidates."""
+    return compute_flow(accesses_of(scop, frozenset([array])), order_of(scop.tree))
 
 
 def _touching(scop: Scop, array: str) -> list[Access]:
@@ -461,8 +470,12 @@ def _touching(scop: Scop, array: str) -> list[Access]:
 
 
 def _through(access: Access, everything: Accesses, whole: Flow) -> Flow:
-    """The part of an array's flow that goes through one reference, where each cell is written once: what that flow has
-    of the pairs that write and read the same cell."""
+    """The part of an array's flow that goes through one reference.
+
+    requires: each cell is written once, or each instance writes one cell
+    math:     { w -> r in the array's flow : w writes a cell that the reference reads in r }; of such a pair, the value
+              goes through that cell: w writes no other one, or nobody else writes it
+    """
     read = isl.UnionMap.from_map(access.relation)
     pairs = everything.writes.apply_range(read.reverse())
     return Flow(whole.dependence.intersect(pairs), whole.live_in.intersect(read))

@@ -193,7 +193,18 @@ def _mirrored(one: c.For, other: c.For) -> c.For:
         raise _Other("a loop that counts down has a variable of its name inside")
     variable = c.Unary("-", c.Name(name))
     body = c.rewrite(one.body, lambda node: variable if node == c.Name(name) else None)
+    body = c.rewrite(body, lambda node: _added(node, variable))
     return replace(one, init=replace(init, init=first), condition=other.condition, step=other.step, body=body)
+
+
+def _added(node: c.Node, less: c.Unary) -> c.Node | None:
+    """`a + x` for `a - -x`, which says the same below remainders, too: `(1 - -x) % 7`."""
+    match node:
+        case c.Binary(op="-", left=c.Literal() as first, right=right) if right == less:
+            return c.Binary("+", less.operand, first)
+        case c.Binary(op="-", left=first, right=right) if right == less:
+            return c.Binary("+", c.rewrite(first, lambda inner: _added(inner, less)), less.operand)
+    return None
 
 
 def _is_negative(before: c.Expr, after: c.Expr) -> bool:

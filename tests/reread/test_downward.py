@@ -93,3 +93,17 @@ def test_what_is_refused(wrong: Callable[[c.Stmt], c.Stmt]) -> None:
     changed = wrong(after)
     assert changed != after
     assert step_faults(program, (Step("downward", (LOOP,), (changed,)),), {})
+
+
+def test_below_remainders() -> None:
+    """`1 - (1 - x) % 7 - x` is `1 - (x + 1) % 7 + x` of the loop that counts down."""
+    rest = c.Binary("%", c.Binary("-", ONE, X), c.Literal("7"))
+    body = c.ExprStmt(c.ArrayRef("A", (c.Binary("-", c.Binary("-", ONE, rest), X),)))
+    before = c.For(LOOP.init, LOOP.condition, LOOP.step, body)
+    (region,) = read("t.c", InputOptions(), text=TEXT).regions
+    program = initial_program(region.scop, Options())
+    (after,) = with_downward((before,))
+    assert after != before
+    assert not step_faults(program, (Step("downward", (before,), (after,)),), {})
+    changed = replaced(c.Binary("+", X, ONE), c.Binary("+", X, c.Literal("2")))(after)
+    assert step_faults(program, (Step("downward", (before,), (changed,)),), {})

@@ -6,13 +6,15 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import islpy as isl
 import pytest
 
 from polyc.analysis.commuting import commuting_dependences
 from polyc.model.program import Options
-from polyc.model.tree import Band, Domain, walk
+from polyc.model.tree import Band, Domain, Member, walk
 from polyc.passes.order import orders
 from polyc.passes.order.orders import straighten_nests
+from polyc.passes.order.splitting import _cut
 from polyc.pipeline import compile_region
 from polyc.runtime.check import check
 from polyc.verify import check as faults_of
@@ -141,3 +143,12 @@ def test_none_for_a_gpu_or_with_sizes(tmp_path: Path) -> None:
     for options in (Options(target="opencl"), Options(tile_sizes=(8,)), Options(fuse="max")):
         codes = {remark.code for remark in compile_region(region, options).program.remarks}
         assert not codes & {"straightened", "not-straightened"}
+
+
+@pytest.mark.parametrize(("pieces", "is_cut"), [(20, True), (80, False)])
+def test_pairs_of_many_pieces_are_not_cut(pieces: int, is_cut: bool) -> None:
+    """isl's coalescing of hundreds of pieces with divisions has ended the process (20281140:459)."""
+    where = " or ".join(f"i = {2 * k + 1}" for k in range(pieces))
+    carried = isl.UnionMap(f"{{ S[0] -> S[i] : {where} }}")
+    member = Member(isl.UnionPwAff("{ S[i] -> [(i)] }"), False, "i")
+    assert (_cut(carried, member, ()) is not None) == is_cut

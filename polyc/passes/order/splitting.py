@@ -11,6 +11,9 @@ from polyc.records import dataclass, field, replace
 
 MOST_SPLITS = 2
 """On the way to one statement: each makes three loops of one."""
+MOST_PIECES = 64
+"""Of pairs of iterations: where all of them begin or end in one, they are simple. Of hundreds with divisions isl's
+coalescing has ended the process (islpy 2026.2.2)."""
 
 
 @dataclass(slots=True)
@@ -90,10 +93,10 @@ def _cut(carried: isl.UnionMap, member: Member, above: tuple[Member, ...]) -> is
     around, value = values(above, every), values((member,), every)
     first, second = carried.domain_map(), carried.range_map()
     ends = first.apply_range(value).flat_range_product(second.apply_range(value))
-    found = maps(first.apply_range(around).reverse().apply_range(ends).coalesce())
-    if len(found) != 1:
+    found = maps(first.apply_range(around).reverse().apply_range(ends))
+    if len(found) != 1 or found[0].n_basic_map() > MOST_PIECES:
         return None
-    (both,) = found
+    both = found[0].coalesce()
     start = both.get_basic_map_list().get_at(0)
     for dimension in (0, 1):
         one = isl.Map.from_basic_map(start).project_out(isl.dim_type.out, 1 - dimension, 1)

@@ -50,7 +50,9 @@ class _Parter:
                 return self.parted(node, above)
             case Mark(kind="tiles"):
                 return node  # tiles over time have an order of their own
-            case Extension() | Mark():
+            case Extension():
+                return node  # what it adds has no values for the loops above
+            case Mark():
                 return replace(node, child=self.at(node.child, above))
             case _:
                 return node
@@ -65,13 +67,14 @@ class _Parter:
         for statement in (self.program.statements[name] for name in names(instances)):
             edges = edges.union(self.unknown(statement))
             ran = ran.union(isl.UnionSet.from_set(statement.domain.intersect_params(self.program.scop.known)))
+        edges = edges.intersect(instances)
         if edges.is_empty():
             return band
         for loops in ((*above, *outer), (*above, *band.members)):
             when = values(loops, instances)
             apart = when.intersect_range(edges.apply(when)).domain().coalesce()
             inside = instances.subtract(apart).coalesce()
-            if not inside.is_disjoint(ran) and _pieces(apart) <= MOST_PIECES:
+            if not apart.is_empty() and not inside.is_disjoint(ran) and _pieces(apart) <= MOST_PIECES:
                 self.tell(tuple(names(instances)))
                 return sequence_of([(inside, restrict(band, inside)), (apart, restrict(band, apart))])
         return band

@@ -166,11 +166,17 @@ class _Parting:
             return False
         if any(pair not in _loops(then) for pair in _loops(own)):
             return False
-        names = dict(self.names)
+        return any(self.is_named(now, body) for now, body in self.texts(own, then))
+
+    def texts(self, own: Statement, then: Statement) -> Iterator[tuple[c.Stmt, c.Stmt]]:
+        """A T with the values that X store, and S; of statements that are kept whole also with their names' values."""
+        yield c.rewrite(own.body, lambda node: self.stored(node, own)), then.body
         if own.opaque and own.body != then.body and not isinstance(own.body, c.ExprStmt):
-            now, body = self.written_out(own.body, own, own), self.written_out(then.body, then, own)
-        else:
-            now, body = c.rewrite(own.body, lambda node: self.stored(node, own)), then.body
+            yield self.written_out(own.body, own, own), self.written_out(then.body, then, own)
+
+    def is_named(self, now: c.Stmt, body: c.Stmt) -> bool:
+        """Whether a text is another one but for other names; if so, these are known from now on."""
+        names = dict(self.names)
         for one, other in zip(_references(now), _references(body), strict=False):
             if one.array not in self.whole.arrays and other.array in self.whole.arrays:
                 a, b = self.parted.arrays[one.array], self.whole.arrays[other.array]

@@ -8,7 +8,7 @@ from functools import lru_cache
 import islpy as isl
 
 from polyc.analysis.expressions.promoted import EXTREMA, floating_type
-from polyc.analysis.expressions.selects import Choices
+from polyc.analysis.expressions.selects import Choices, has_choices
 from polyc.analysis.expressions.straight import ABSOLUTE, either, unconditional
 from polyc.analysis.extents import elements
 from polyc.model import ctree as c
@@ -90,6 +90,8 @@ def makes_vectors(program: Program, member: Member, everything: bool = False) ->
         statement = program.statements[set_name(ran)]
         if any(n.function not in plain for n in c.walk(statement.body) if isinstance(n, c.Call)):
             return False
+        if not has_choices(statement.body):
+            continue
         choices = choices_of(
             program,
             statement,
@@ -118,10 +120,10 @@ def choices_of(program: Program, statement: Statement, ran: isl.Set, is_kept: Ca
         return not scop.arrays[node.array].rank or c.unlabelled(node) in surely
 
     def is_there(node: c.ArrayRef) -> bool:
-        if is_sure(node) or is_kept(node):
+        if is_sure(node):
             return True
         access = accesses.get(node.ref)
-        return access is not None and access.exact and unreadable(scop, access).is_disjoint(ran)
+        return access is not None and access.exact and (is_kept(node) or unreadable(scop, access).is_disjoint(ran))
 
     return Choices(
         lambda expr: floating_type(expr, scop.arrays, loops),

@@ -272,3 +272,9 @@ def test_none_in_loops_that_carry_values_and_on_gpus(tmp_path: Path) -> None:
     scan = ELEMENTS % "out[i] = i > 0 && out[i - 1] > 0 ? out[i - 1] * a[i] : a[i];"
     assert "polyc_select" not in text_of(scan, tmp_path)
     assert "polyc_select" not in compiled(ELEMENTS % next(iter(TAKEN)), tmp_path, target="cuda").text
+
+
+def test_not_where_a_subscript_may_have_changed(tmp_path: Path) -> None:
+    """`b[k]` is read in any case, but with another `k`."""
+    line = "{ int k = i; float v = b[k]; k = n / 2; out[i] = a[i] > 0 ? b[k] * v : v; }"
+    assert "polyc_select" not in text_of(ELEMENTS % line, tmp_path)

@@ -179,7 +179,7 @@ class Choices:
             case c.Literal() | c.Name():
                 return True
             case c.ArrayRef(subscripts=subscripts):
-                return self.is_there(expr) and all(_has_no_calls(one) for one in subscripts)
+                return self.is_there(expr) and all(map(self._is_fixed, subscripts))
             case c.Ternary(condition=c.Binary(op=op, left=left, right=right), then=then, otherwise=otherwise):
                 return op in c.COMPARISONS and all(map(self._is_free, (left, right, then, otherwise)))
             case c.Binary(op="+" | "-" | "*" | "/", left=left, right=right):
@@ -190,9 +190,18 @@ class Choices:
                 return name in _ABSOLUTE and self._is_free(operand)
         return False
 
+    def _is_fixed(self, expr: c.Expr) -> bool:
+        """Whether a subscript is made of loop variables, sizes and numbers, which a statement does not change."""
+        return all(
+            isinstance(one, c.Literal | c.Unary | c.Binary | c.Cast | c.Ternary)
+            or (isinstance(one, c.Name) and self.type_of(one) == "int")
+            for one in c.walk(expr)
+        )
 
-def _has_no_calls(expr: c.Expr) -> bool:
-    return not any(isinstance(node, c.Call | c.ArrayRef | c.Assign) for node in c.walk(expr))
+
+def has_choices(node: c.Stmt) -> bool:
+    """Whether there are branches in a statement, or loops, which it may leave or not enter."""
+    return any(isinstance(one, c.If | c.For | c.While | c.Jump | c.Ternary) for one in c.walk(node))
 
 
 def _are_apart(node: c.If, targets: list[c.Expr]) -> bool:

@@ -10,7 +10,7 @@ import islpy as isl
 from polyc.analysis.expand import in_places, shift
 from polyc.analysis.expressions.promoted import EXTREMA, NARROW, WHOLE, even_branch, is_int, is_of_constants, number_in
 from polyc.analysis.expressions.reader import agree
-from polyc.analysis.expressions.selects import as_selects
+from polyc.analysis.expressions.selects import as_selects, has_choices
 from polyc.analysis.expressions.straight import ABSOLUTE
 from polyc.analysis.readable import choices_of, makes_vectors
 from polyc.codegen.loops.exprs import ExprPrinter, condition, expression
@@ -103,7 +103,9 @@ class InstancePrinter:
 
     def _selected(self, body: c.Stmt) -> c.Stmt:
         """The statement with both branches of its choices computed, in a loop that compilers may make vectors of."""
-        if self.program.options.gpu or not self._is_in_vectors() or self.program.scop.own_functions & ABSOLUTE:
+        if self.program.options.gpu or not has_choices(body) or self.program.scop.own_functions & ABSOLUTE:
+            return body
+        if not self._is_in_vectors():
             return body
         found = choices_of(self.program, self.statement, self._ran(), lambda node: self._buffer(node) is not None)
         return found.taken(body)

@@ -58,8 +58,8 @@ def columns_of(
         name = fresh_buffer(program, f"{program.scop.arrays[array].c_name}_columns", (c.buffer.name for c in found))
         column = column_of(program, isl.Map.from_union_map(around.apply_range(touched)), subscript, reads, name)
         extents = [] if column is None else [constant_of(extent) for extent in column.buffer.extents]
-        size = program.scop.arrays[array].element.size_bytes or LARGEST
-        if column is not None and None not in extents and prod(e or 0 for e in extents) * size <= LARGEST:
+        element = program.scop.arrays[array].element.size_bytes or LARGEST
+        if column is not None and None not in extents and prod(e or 0 for e in extents) * element <= LARGEST:
             found.append(replace(column, buffer=replace(column.buffer, depth=len(above) + 1)))
     return tuple(found)
 
@@ -116,28 +116,35 @@ def _rows_read(
     """Arrays, the subscript that the loop moves, and the references for which it does so, where another loop reads the
     same again."""
     statements = [program.statements[name] for name in names(instances)]
-    taken = {one for b in program.buffers.values() for one in b.accesses}
     found: dict[tuple[str, int], list[tuple[Statement, Access]]] = {}
     for statement in statements:
         position = position_of(member, statement)
-        certain = {one.ref for one in unconditional(statement.body)}
         for access in statement.accesses:
-            if access.ref not in certain:
-                continue  # where data decide, there may be no such element
-            if position is None or (statement.name, access.ref) in taken or _is_written(access.array, statements):
-                continue
-            if not access.exact or step_of(access, position) != 2:
-                continue
-            if access.array in program.scop.privatizable:
-                continue  # each iteration outside has its own: no copy of it may hide that
-            subscript = subscript_of(access, position)
+            subscript = row_read(program, statement, access, position, statements)
             if subscript is not None and _is_reused(access, statement, loops, program):
                 found.setdefault((access.array, subscript), []).append((statement, access))
     for (array, subscript), reads in sorted(found.items(), key=lambda one: one[0]):
         yield array, subscript, reads
 
 
-def _is_written(array: str, statements: Iterable[Statement]) -> bool:
+def row_read(
+    program: Program, statement: Statement, access: Access, position: int | None, others: Iterable[Statement]
+) -> int | None:
+    """The subscript that a dimension of a statement moves, from row to row, of an access that may be to a copy of its
+    array: it reads what is there, and no other statement, nor a buffer, has it otherwise; else None."""
+    if position is None or not access.exact or step_of(access, position) != 2 or is_written(access.array, others):
+        return None
+    if access.array in program.scop.privatizable:
+        return None  # each iteration outside has its own: no copy of it may hide that
+    if any((statement.name, access.ref) in b.accesses for b in program.buffers.values()):
+        return None
+    if access.ref not in {one.ref for one in unconditional(statement.body)}:
+        return None  # where data decide, there may be no such element
+    return subscript_of(access, position)
+
+
+def is_written(array: str, statements: Iterable[Statement]) -> bool:
+    """Whether some statements may write an array."""
     return any(a.array == array and a.kind is not AccessKind.READ for s in statements for a in s.accesses)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import islpy as isl
 
+from polyc.analysis.expressions.selects import has_choices
 from polyc.analysis.readable import choices_of, makes_vectors, unreadable
 from polyc.model import ctree as c
 from polyc.model.program import Program
@@ -48,10 +49,10 @@ class _Parter:
                 return replace(node, child=self.at(child, above + members))
             case Band():
                 return self.parted(node, above)
-            case Mark(kind="tiles"):
-                return node  # tiles over time have an order of their own
-            case Extension():
-                return node  # what it adds has no values for the loops above
+            case Mark(kind="tiles") | Extension():
+                return (
+                    node  # tiles over time have an order of their own, and what is added no values for the loops above
+                )
             case Mark():
                 return replace(node, child=self.at(node.child, above))
             case _:
@@ -60,11 +61,12 @@ class _Parter:
     def parted(self, band: Band, above: tuple[Member, ...]) -> Node:
         """An innermost band, with its edges apart."""
         *outer, inner = band.members
-        if not makes_vectors(self.program, inner, everything=True):
-            return band
         instances = inner.schedule.domain()
+        statements = [self.program.statements[name] for name in names(instances)]
+        if not any(has_choices(s.body) for s in statements) or not makes_vectors(self.program, inner, everything=True):
+            return band
         edges = ran = empty_set(instances)
-        for statement in (self.program.statements[name] for name in names(instances)):
+        for statement in statements:
             edges = edges.union(self.unknown(statement))
             ran = ran.union(isl.UnionSet.from_set(statement.domain.intersect_params(self.program.scop.known)))
         edges = edges.intersect(instances)
@@ -91,7 +93,6 @@ class _Parter:
         def is_kept(node: c.ArrayRef) -> bool:
             if (statement.name, node.ref) not in kept and node.ref in accesses:
                 read.add(node.ref)
-                return accesses[node.ref].exact
             return True
 
         if choices_of(self.program, statement, statement.domain, is_kept).taken(statement.body) == statement.body:

@@ -7,17 +7,16 @@ from math import prod
 
 import islpy as isl
 
-from polyc.analysis.expressions.straight import unconditional
 from polyc.model.program import Buffer, Program
 from polyc.model.scop import Access, AccessKind, Statement
 from polyc.model.tree import Band, Domain, Extension, Mark, Member, Node, Role, Sequence
 from polyc.nests.naming import fresh_buffer
 from polyc.nests.nest import has_loops
-from polyc.nests.strides import UNROLLED, iterations, last_stored, step_of, subscript_of, usual_sizes
+from polyc.nests.strides import UNROLLED, iterations, last_stored, step_of, usual_sizes
 from polyc.nests.sums import streams
 from polyc.nests.tiling import point_members, tile_members
 from polyc.passes.buffers.promotion import loops_over
-from polyc.passes.loops.columns import Column, below_columns, column_of, position_of, with_columns
+from polyc.passes.loops.columns import Column, below_columns, column_of, position_of, row_read, with_columns
 from polyc.poly import empty_map, names, union_of
 from polyc.records import dataclass, field, replace
 
@@ -115,35 +114,18 @@ class _Packer:
             return
         steps = [(a, step_of(a, position, last_stored(self.program, statement.name, a))) for a in statement.accesses]
         far = [a for a, step in steps if step > 1]
-        if not far or not all(self.is_row(a, statement, inner, position) for a in far):
+        across = position_of(inner, statement)
+        every = self.program.statements.values()
+        rows = [row_read(self.program, statement, a, position, every) for a in far]
+        if across is None or None in rows or any(step_of(a, across) != 1 for a in far):
             return
-        for access in far:
-            subscript = subscript_of(access, position)
+        for access, subscript in zip(far, rows, strict=True):
             worth = self.read_again(statement, access, outer)
             if subscript is None or worth.is_disjoint(self.program.scop.known):
                 continue
             key = access.array, subscript
             self.reads.setdefault(key, []).append((statement, access))
             self.worth[key] = worth.union(self.worth[key]) if key in self.worth else worth
-
-    def is_row(self, access: Access, statement: Statement, inner: Member, position: int) -> bool:
-        """Whether an access may be to a copy of an array: it is read by all sums, along a row, and never written."""
-        if access.kind is not AccessKind.READ or not access.exact or step_of(access, position) != 2:
-            return False
-        if access.array in self.program.scop.privatizable or subscript_of(access, position) is None:
-            return False
-        if access.ref not in {one.ref for one in unconditional(statement.body)}:
-            return False  # where data decide, there may be no such element
-        if any((statement.name, access.ref) in b.accesses for b in self.program.buffers.values()):
-            return False
-        if self.is_written(access.array):
-            return False
-        across = position_of(inner, statement)
-        return across is not None and step_of(access, across) == 1
-
-    def is_written(self, array: str) -> bool:
-        every = (a for s in self.program.statements.values() for a in s.accesses)
-        return any(a.array == array and a.kind is not AccessKind.READ for a in every)
 
     def read_again(self, statement: Statement, access: Access, outer: list[tuple[Member, int]]) -> isl.Set:
         """The sizes at which one of the loops around reads the same elements again often enough."""

@@ -14,7 +14,6 @@ import polyc.nests.sums as sums
 import polyc.passes.blocks.one_pass as one_pass
 import polyc.passes.blocks.solves as solves
 import polyc.passes.loops.columns as columns
-import polyc.passes.loops.pack as pack
 import polyc.passes.loops.spread as spread
 import polyc.passes.products.jam as jam
 from polyc.analysis.expressions.selects import SELECTS
@@ -243,7 +242,7 @@ add("spread", "one column short", "", after_pass("spread", e.buffer_edit(e.exten
 add("spread", "columns of other iterations", "", after_pass("spread", e.buffer_edit(e.corner_moved(0, 1))))
 add("spread", "one element short", "of each column", after_pass("spread", e.buffer_edit(e.extent_changed(1, -1))))
 add("spread", "columns not filled", "a copy lost", after_pass("spread", e.buffer_edit(e.access_lost(-1))))
-add("spread", "rows that are written", "copied before", patched(columns, "_is_written", lambda _o: lambda *_: False))
+add("spread", "rows that are written", "copied before", patched(columns, "is_written", lambda _o: lambda *_: False))
 
 
 def of_copies(change: Callable[[Buffer], Buffer | None]) -> Install:
@@ -258,7 +257,7 @@ add("pack", "not filled", "its copy's access lost", of_copies(e.access_lost(-1))
 add("pack", "read from the array", "an access lost", of_copies(e.access_lost(0)))
 add("pack", "nothing declared", "marks dropped", after_pass("pack", e.everywhere(e.allocation_dropped)))
 add("pack", "filled afterwards", "steps reversed", after_pass("pack", e.everywhere(e.reversed_steps)))
-add("pack", "an array that is written", "", patched(pack._Packer, "is_written", lambda _o: lambda *_: False))
+add("pack", "an array that is written", "", patched(columns, "is_written", lambda _o: lambda *_: False))
 
 
 # --- edges, and the choices that they are for ------------------------------------------------------------------------

@@ -65,7 +65,7 @@ def parameters(union: isl.UnionSet | isl.UnionMap | isl.Set | isl.Map, in_order:
 
 def set_text(piece: isl.Set, names: Names = NO_NAMES) -> str:
     """`S[i, j] : 0 <= i < n`, without braces and parameters."""
-    return body(named(piece.coalesce(), SET, names))
+    return body(named(piece.coalesce().remove_redundancies(), SET, names))
 
 
 def map_text(piece: isl.Map, names: Names = NO_NAMES) -> str:

@@ -195,7 +195,7 @@ def test_other_nodes() -> None:
 
 WRITTEN = """\
 domain [n] -> { S[i, j] : 0 <= i < n and 0 <= j < n;
-                T[i] : 0 <= i < n and 2i <= 1000000000000 + n and 3i <= 1000000000000 + n }
+                T[i] : 0 <= i < n and 3i <= 1000000000000 + n and 5i <= 3000000000000 + n }
   mark "group" S in tiles of 8; T first
     sequence
       filter { T[i] }

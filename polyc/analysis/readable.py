@@ -7,7 +7,7 @@ from functools import lru_cache
 
 import islpy as isl
 
-from polyc.analysis.expressions.promoted import EXTREMA, floating_type
+from polyc.analysis.expressions.promoted import EXTREMA, ROOTS, floating_type, is_int
 from polyc.analysis.expressions.selects import Choices, has_choices
 from polyc.analysis.expressions.straight import ABSOLUTE, either, unconditional
 from polyc.analysis.extents import elements
@@ -85,6 +85,7 @@ def makes_vectors(program: Program, member: Member, everything: bool = False) ->
     if not member.coincident or member.role not in (Role.LOOP, Role.POINT):
         return False
     plain = ABSOLUTE | EXTREMA.keys() | program.scop.own_functions - program.scop.looping_functions
+    plain |= frozenset() if program.scop.reads_errno else ROOTS.keys()
     kept = {access for b in program.buffers.values() for access in b.accesses}
     for ran in sets(member.schedule.domain()):
         statement = program.statements[set_name(ran)]
@@ -127,6 +128,7 @@ def choices_of(program: Program, statement: Statement, ran: isl.Set, is_kept: Ca
 
     return Choices(
         lambda expr: floating_type(expr, scop.arrays, loops),
+        lambda expr: is_int(expr, scop.arrays, loops),
         is_there,
         is_sure,
         lambda node: not scop.arrays[node.array].rank and node.array in scop.privatizable,

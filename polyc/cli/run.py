@@ -187,7 +187,7 @@ def refusal_of(compiled: Compiled) -> Remark | None:
 def no_gain(compiled: Compiled) -> str | None:
     """Why a region that nobody marked is better left as it is; None where something was gained."""
     from polyc.analysis.loop_facts import gains_vectors, only_in_functions
-    from polyc.codegen.text.macros import SEVERAL
+    from polyc.codegen.text.macros import IN_VECTORS, SEVERAL
     from polyc.explain.codes import REMARKS
     from polyc.explain.facts.nests import Reasons, nests
 
@@ -201,6 +201,7 @@ def no_gain(compiled: Compiled) -> str | None:
     if compiled.program.scop.in_place and only_in_functions(compiled.program):
         return "nothing would be gained that the functions which it calls do not have by themselves"
     more = gains_vectors(compiled.program) or any(REMARKS[one.code].gain for one in compiled.program.remarks)
+    more = more or any(f"{macro}(" in compiled.text for macro in IN_VECTORS)
     once = bool(compiled.ast) and compiled.program.scop.computes_once
     if any(nest.tiled or nest.fused for nest in found) or more or once:
         return None

@@ -9,7 +9,7 @@ from polyc.model import ctree as c
 from polyc.model.program import Program
 from polyc.model.scop import AccessKind, Statement
 from polyc.model.tree import Band, Extension, Mark, Member, Role, walk
-from polyc.nests.strides import dimension_of, gain_of, step_of
+from polyc.nests.strides import dimension_of, step_of, strides_of
 from polyc.poly import among, names, value_on
 from polyc.records import dataclass
 
@@ -51,10 +51,11 @@ def rows_of(program: Program, band: Band, apart: bool = False) -> Rows | None:
     others = (Role.TILE, Role.REGISTER, Role.UNROLLED)  # what is unrolled waits in the vectors of a loop around it
     if along is None or any(m.role in others for b in bands for m in b.members):
         return None
-    if gain_of(along, program) > 0:
-        return None  # it goes innermost as it is (`vectorize.py`)
     inner = [b for b in bands if not any(isinstance(n, Band) for n in walk(b.child))]
     waiting = [b for b in inner if not b.members[-1].coincident]
+    strides = strides_of(along, program)
+    if strides.gain > 0 and not all(strides_of(b.members[-1], program).far < strides.far for b in inner):
+        return None  # it goes innermost as it is (`vectorize.py`)
     if (len(waiting) < len(inner) and not apart) or any(isinstance(n, Mark | Extension) for n in below):
         return None
     machine = load_cpu(program.options.machine)
@@ -63,11 +64,12 @@ def rows_of(program: Program, band: Band, apart: bool = False) -> Rows | None:
     lanes = machine.lanes(max(sizes, default=1))
     latency = work = 0.0
     for one in waiting:
-        own = [program.statements[name] for name in names(one.members[-1].schedule.domain())]
+        ran = set(names(one.members[-1].schedule.domain()))
+        own = [s for s in program.statements.values() if s.name in ran]
         if not all(_moves(s, along, one.members[-1], program) for s in own):
             return None
         carried = _carried(program, one.members[-1].schedule.domain())
-        latency += max((_waits(s, carried, machine) for s in own), default=0.0)
+        latency += _waits(own, carried, machine)
         work += sum(_work(s, machine, lanes) for s in own)
     if not waiting or latency < GAIN * work:
         return None
@@ -93,25 +95,29 @@ def _carried(program: Program, instances: isl.UnionSet) -> set[str]:
     return {array for array, flow in program.dependences.flow_by_array.items() if not among(flow, instances).is_empty()}
 
 
-def _waits(statement: Statement, carried: set[str], machine: Cpu) -> float:
-    """Cycles from a value of an earlier iteration to what the statement stores."""
+def _waits(statements: list[Statement], carried: set[str], machine: Cpu) -> float:
+    """Cycles from a value of an earlier iteration to what statements, in their order, make of it for a later one."""
+    since: dict[str, float | None] = dict.fromkeys(carried, 0.0)
+    """From such a value to what an array has by now."""
 
     def path(node: c.Node, added: bool) -> float | None:
         """From the last of these values below; `added`: to what it is, something is added."""
         if isinstance(node, c.ArrayRef):
-            return 0.0 if node.array in carried else None
+            return since.get(node.array)
         parts = [path(n, isinstance(node, c.Binary) and node.op in "+-") for n in c.children(node)]
         longest = max((p for p in parts if p is not None), default=None)
         return None if longest is None else longest + _latency(node, added, machine)
 
-    match statement.body:
-        case c.ExprStmt(expr=c.Assign(op=op, target=target, value=value)):
-            found = path(value, op in ("+=", "-="))
-            if op != "=" and isinstance(target, c.ArrayRef) and target.array in carried:
-                found = max(found or 0.0, machine.fma_latency_cycles)
-            return found or 0.0
-        case _:
-            return 0.0
+    longest = 0.0
+    for statement in statements:
+        match statement.body:
+            case c.ExprStmt(expr=c.Assign(op=op, target=c.ArrayRef(array=array), value=value)):
+                found = path(value, op in ("+=", "-="))
+                if op != "=" and array in carried:
+                    found = max(found or 0.0, machine.fma_latency_cycles)
+                since[array] = found
+                longest = max(longest, found or 0.0)
+    return longest
 
 
 def _latency(node: c.Node, added: bool, machine: Cpu) -> float:

@@ -825,6 +825,7 @@ class Modeller:
             self.callees(),
             self.own_functions,
             self.chunks.looping_functions,
+            self.chunks.reads_errno,
             tuple(region.ties),
             pairs,
             shared=self.drops_sharing,

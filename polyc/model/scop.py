@@ -447,6 +447,8 @@ class Scop:
     looping_functions: frozenset[str] = frozenset()
     """Those of them with loops, or that call one with loops: a call of them takes its time."""
 
+    reads_errno: bool = False
+    """Whether the file names `errno`, in any function."""
     ties: tuple[Tie, ...] = ()
     """Multiples of other sizes that stand in no set of the model. That they are so has to hold too."""
     apart: tuple[Apart, ...] = ()

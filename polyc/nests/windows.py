@@ -6,8 +6,8 @@ import islpy as isl
 
 from polyc.model.scop import Statement
 from polyc.model.tree import Member
-from polyc.nests.strides import UNROLLED, dimension_of
-from polyc.poly import box_volume, greatest_of, least_of, value_on
+from polyc.nests.strides import dimension_of
+from polyc.poly import greatest_of, least_of, value_on
 
 
 def first_inside(statement: Statement, around: tuple[Member, ...]) -> int:
@@ -27,18 +27,3 @@ def window_of(domain: isl.Set, first: int) -> isl.Set | None:
             return None
         found = found.lower_bound_val(isl.dim_type.set, d, low).upper_bound_val(isl.dim_type.set, d, high)
     return found if first < domain.dim(isl.dim_type.set) else None
-
-
-def has_small_windows(statements: list[Statement], around: tuple[Member, ...]) -> bool:
-    """Whether the loops below some others have so few iterations, wherever all of them run, that C compilers write them
-    out."""
-    counts = []
-    for statement in statements:
-        first = first_inside(statement, around)
-        window = window_of(statement.domain, first)
-        inner = len(statement.loops) - first
-        if inner and window is None:
-            return False
-        if window is not None:
-            counts.append(box_volume(window.project_out(isl.dim_type.set, 0, first)))
-    return bool(counts) and max(counts) <= UNROLLED

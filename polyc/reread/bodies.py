@@ -17,9 +17,9 @@ from typing import cast
 import islpy as isl
 
 from polyc.analysis.expand import buffer_for
-from polyc.analysis.expressions.promoted import EXTREMA, WHOLE, even_branch, is_int, number_in
+from polyc.analysis.expressions.promoted import EXTREMA, ROOTS, WHOLE, even_branch, is_int, number_in
 from polyc.analysis.expressions.reader import NotAffine, Substitution, Value, agree, piecewise, substitution
-from polyc.analysis.expressions.selects import SELECTS, as_selects
+from polyc.analysis.expressions.selects import SELECTS, WHOLE_SELECT, as_selects
 from polyc.analysis.readable import choices_of
 from polyc.model import ctree as c
 from polyc.model.program import Buffer, Hoist, Program
@@ -65,7 +65,11 @@ class Bodies:
             found = body.zeroed(found)
         if isinstance(expected, c.If) and not any(isinstance(item, c.If) for item in found):
             expected = as_selects(expected, body.is_place, body.is_there) or expected
-        if any(isinstance(n, c.Call) and n.function in SELECTS.values() for item in found for n in c.walk(item)):
+        if any(
+            isinstance(n, c.Call) and n.function in (*SELECTS.values(), WHOLE_SELECT)
+            for item in found
+            for n in c.walk(item)
+        ):
             ran = body.decided().relation().intersect_domain(at_sizes(image.domain, self.program.scop.known)).range()
             expected = choices_of(self.program, statement, ran, body.is_kept).taken(expected)
         wanted = _flat(expected)
@@ -126,6 +130,10 @@ class _Body:
 
     # --- (1)
 
+    def stands_for(self, macro: str, function: str) -> bool:
+        """Whether a macro has the values of a function; that of a root is for files that never name errno."""
+        return macro == EXTREMA.get(function) or (macro == ROOTS.get(function) and not self.program.scop.reads_errno)
+
     def same(self, then: c.Node, now: c.Node) -> bool:
         """Whether a piece of the text is what the program's statement has there."""
         if isinstance(then, c.Name) and then.name in self.positions:
@@ -135,7 +143,7 @@ class _Body:
         if isinstance(then, c.Ternary) and isinstance(now, c.Call) and now.function == WHOLE:
             types = {name: kind for name, kind in self.types.items() if name in self.statement.loops}
             return is_int(then, self.program.scop.arrays, types) and self.same(then, now.arguments[0])
-        if isinstance(then, c.Call) and isinstance(now, c.Call) and now.function == EXTREMA.get(then.function):
+        if isinstance(then, c.Call) and isinstance(now, c.Call) and self.stands_for(now.function, then.function):
             now = replace(now, function=then.function)
         if isinstance(then, c.Binary) and isinstance(now, c.Literal):
             return now == c.of_equals(then.op) and self.is_even(then)

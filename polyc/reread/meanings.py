@@ -50,6 +50,15 @@ MEANINGS = {
         )
     },
     **{
+        f"polyc_sqrt{letter}": f"""#ifdef __GNUC__ /* errno, which nobody reads, keeps loops from vectors */
+#define polyc_sqrt{letter}(x) \\
+  __extension__({{ {kind} (sqrt{letter})({kind}) __attribute__((const)); sqrt{letter}(x); }})
+#else
+#define polyc_sqrt{letter}(x) sqrt{letter}(x)
+#endif"""
+        for letter, kind in (("f", "float"), ("", "double"))
+    },
+    **{
         f"polyc_select{letter}": f"""#ifdef __GNUC__ /* both are computed: a branch keeps loops from vectors */
 #define polyc_select{letter}(test, a, b) \\
   __extension__({{ union {{ {element} value; {bits} bits; }} polyc_a = {{(a)}}, polyc_b = {{(b)}}; \\
@@ -60,6 +69,13 @@ MEANINGS = {
 #endif"""
         for letter, element, bits in (("f", "float", "unsigned"), ("", "double", "unsigned long long"))
     },
+    "polyc_selecti": r"""#ifdef __GNUC__ /* both are computed: a branch keeps loops from vectors */
+#define polyc_selecti(test, a, b) \
+  __extension__({ const int polyc_a = (a), polyc_b = (b), polyc_mask = -((test) != 0); \
+    (polyc_a & polyc_mask) | (polyc_b & ~polyc_mask); })
+#else
+#define polyc_selecti(test, a, b) ((test) ? (a) : (b))
+#endif""",
     "polyc_pays": "#define polyc_pays(work, ranges) ((work) > 24e3 && (work) > 64. * (ranges))",
 }
 """The macros that `affine.py` and the check of guards read as functions."""

@@ -138,3 +138,22 @@ def test_types_of_loops(scop: Modeller) -> None:
 
 def test_a_product_of_unsigned_is_not_a_parameter(scop: Modeller) -> None:
     assert model(scop, "for (unsigned i = 0; i < u * c * u; i++) a[i] = 0;").statements["S0"].opaque
+
+
+@pytest.mark.parametrize(
+    "bits",
+    [
+        "i & 1", "1 & i", "i & 2", "i & 6", "i & 12", "i & ~1", "i & ~3u", "i & -4", "i & 0", "i | 1", "i | 3",
+        "i | -2", "i ^ 1", "3 ^ i", "i ^ -1", "~i & 7", "(i >> 1) & 1", "i & 0xFFFFFFF8u",
+    ],
+)  # fmt: skip
+def test_bits(bits: str, scop: Modeller) -> None:
+    """Neighbouring bits are remainders of divisions."""
+    statement = model(scop, f"for (int i = 0; i < 24; i++) a[100 + (int)({bits})] = 1;").statements["S0"]
+    (access,) = statement.accesses
+    assert access.exact
+    for i in range(24):
+        number = eval(bits.replace("u", ""), {"i": i}) & 0xFFFFFFFF
+        expected = number - (number >> 31 << 32)
+        cells = access.relation.intersect_domain(isl.Set(f"{{ S0[{i}] }}")).range()
+        assert cells.is_equal(isl.Set(f"{{ a[{100 + expected}] }}")), (i, cells)

@@ -220,12 +220,18 @@ TAKEN = {
     ),
     "{ float v = a[i]; if (v < 0) v *= t; out[i] = v; }": "v = polyc_selectf(v < 0, v * t, v);",
     "out[i] = d[i] > 1 && k[i] ? fabsf(a[i] - t) : a[i];": "polyc_selectf(d[i] > 1 && k[i], fabsf(a[i] - t), a[i])",
+    "out[i] = a[i] > 0 ? sqrtf(a[i]) : a[i] * 2;": "polyc_selectf(a[i] > 0, polyc_sqrtf(a[i]), a[i] * 2)",
+    "k[i] = a[i] > t ? a[i] > 2 * t ? 2 : 1 : 0;": "k[i] = polyc_selecti(a[i] > t, a[i] > 2 * t ? 2 : 1, 0);",
+    "k[i] = a[i] >= -t && a[i] <= t ? 255 : 0;": "k[i] = polyc_selecti((a[i] >= -t) & (a[i] <= t), 255, 0);",
+    "out[i] = (a[i] < -t || a[i] > t) ? a[i] - t : a[i];": "polyc_selectf((a[i] < -t) | (a[i] > t), a[i] - t, a[i])",
     # What both branches have at hand is a minimum, or a move; an element may not be there; whole numbers may overflow;
     # a function may say so; and what is stored in one case only may not be stored in the other.
     "out[i] = a[i] > t ? a[i] : t;": "",
     "out[i] = k[i] > 0 ? b[i] * 2 : a[i];": "",
     "out[i] = k[i] > 0 ? k[i] * 2 : k[i] + 3;": "",
-    "out[i] = a[i] > 0 ? sqrtf(a[i]) : a[i] * 2;": "",
+    "out[i] = a[i] > 0 ? expf(a[i]) : a[i] * 2;": "",
+    "k[i] = a[i] > t && b[i] > t ? 1 : 0;": "",
+    "k[i] = k[i] > 3 && k[i] < 9 ? 1 : 0;": "",
     "if (a[i] > 0) out[i] = a[i] * 2;": "",
 }
 
@@ -278,3 +284,39 @@ def test_not_where_a_subscript_may_have_changed(tmp_path: Path) -> None:
     """`b[k]` is read in any case, but with another `k`."""
     line = "{ int k = i; float v = b[k]; k = n / 2; out[i] = a[i] > 0 ? b[k] * v : v; }"
     assert "polyc_select" not in text_of(ELEMENTS % line, tmp_path)
+
+
+ROOTS = """
+#include <errno.h>
+#include <math.h>
+%s
+void f(int n, float v[n], float w[n])
+{
+#pragma scop
+    for (int i = 0; i < n; i++)
+        w[i] -= 0.1f / (sqrtf(v[i]) + 1e-8f);
+#pragma endscop
+}
+"""
+
+
+def test_roots_set_no_errno(tmp_path: Path) -> None:
+    """So that loops run in vectors, where no function of the file names errno."""
+    assert "0.1f / (polyc_sqrtf(v[i]) + 1e-8f)" in text_of(ROOTS % "", tmp_path)
+    assert "polyc_sqrtf" not in compiled(ROOTS % "", tmp_path, target="cuda").text
+
+
+@pytest.mark.parametrize(
+    "function",
+    [
+        "int failed(void) { return errno != 0; }",
+        "static float sqrtf(float x) { for (int k = 0; k < 3; k++) x = 0.5f * x + 1; return x; }",
+    ],
+)
+def test_roots_are_called(function: str, tmp_path: Path) -> None:
+    """Where the file looks at errno, or has a function of that name."""
+    result = compiled(ROOTS % function, tmp_path)
+    assert result.verified
+    assert "polyc_sqrtf" not in result.text
+    errno = "errno" in function
+    assert ("math-errno" in {remark.code for remark in result.program.remarks}) is errno

@@ -16,6 +16,8 @@ WHOLE = "polyc_int"
 """The macro around a choice that is converted to a narrower type (`codegen/text/macros.py`)."""
 EXTREMA = {name: f"polyc_{name}" for name in ("fmax", "fmaxf", "fmin", "fminf")}
 """Functions of C's library, and the macros in their place."""
+ROOTS = {name: f"polyc_{name}" for name in ("sqrt", "sqrtf")}
+"""Functions that set errno for negative arguments, and the macros that do not, for files that never name it."""
 NARROW = frozenset(
     ("char", "signed char", "unsigned char", "short", "unsigned short", "int8_t", "uint8_t", "int16_t", "uint16_t")
 )
@@ -127,8 +129,10 @@ def floating_type(expr: c.Expr, arrays: Mapping[str, Array], loops: Mapping[str,
             return of(operand)
         case c.Binary(op="+" | "-" | "*" | "/", left=left, right=right) | c.Ternary(then=left, otherwise=right):
             return of(left, right)
-        case c.Call(function="fabs" | "fabsf" as name, arguments=(operand,)):
-            return "float" if name == "fabsf" else "double"
+        case c.Call(function="fabs" | "sqrt", arguments=(_,)):
+            return "double"
+        case c.Call(function="fabsf" | "sqrtf", arguments=(_,)):
+            return "float"
     return ""
 
 

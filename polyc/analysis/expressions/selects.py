@@ -11,6 +11,8 @@ TAKEN = "polyc_taken"
 """The variable that has the answer of the condition."""
 FLOATS = ("float", "double")
 _ABSOLUTE = ("fabs", "fabsf")
+_ROOTS = ("sqrt", "sqrtf")
+"""Of which loops that compute both branches set no errno (`makes_vectors`)."""
 _UPDATES = ("=", "+=", "-=", "*=")
 
 Asked = Callable[[c.ArrayRef], bool]
@@ -72,6 +74,9 @@ def _is_harmless(expr: c.Expr, is_there: Asked, declared: set[str]) -> bool:
 
 SELECTS = {"float": "polyc_selectf", "double": "polyc_select"}
 """The macros for choices between values of a type (`codegen/text/macros.py`)."""
+WHOLE_SELECT = "polyc_selecti"
+"""That for values of the type `int`."""
+_TOGETHER = {"&&": "&", "||": "|"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,12 +84,14 @@ class Choices:
     """What is known of a statement's values.
 
     type_of:  `float` or `double`, `int`, or "" where C may compute an expression in another type
+    is_int:   whether its type is certainly `int`
     is_there: whether a reference may be read whatever the data say
     is_sure:  whether it is read whatever they say, or costs nothing
     is_own:   whether a scalar belongs to the iteration, so that it may be set to what it is
     """
 
     type_of: Callable[[c.Expr], str]
+    is_int: Callable[[c.Expr], bool]
     is_there: Asked
     is_sure: Asked
     is_own: Asked
@@ -150,17 +157,47 @@ class Choices:
         def change(node: c.Node) -> c.Node | None:
             if not isinstance(node, c.Ternary) or not self._pays(node):
                 return None
-            name = SELECTS.get(self.type_of(node))
+            name = WHOLE_SELECT if self.is_int(node) else SELECTS.get(self.type_of(node))
             if name is None or not all(self._is_free(part) for part in (node.then, node.otherwise)):
                 return None
-            parts = (node.condition, node.then, node.otherwise)
+            parts = (self._together(node.condition), node.then, node.otherwise)
             return c.Call(name, tuple(c.rewrite(part, change) for part in parts))
 
         return c.rewrite(expr, change)
 
     def _pays(self, choice: c.Ternary) -> bool:
-        """Whether a compiler would jump: a branch computes something, or loads what the other one does not."""
-        return not (self._is_at_hand(choice.then) and self._is_at_hand(choice.otherwise))
+        """Whether a compiler would jump: a branch computes something, or loads what the other one does not; or one of
+        two whole numbers is taken where a floating comparison is made in one case only."""
+        if not (self._is_at_hand(choice.then) and self._is_at_hand(choice.otherwise)):
+            return self.type_of(choice) in SELECTS
+        inner = [one.condition for part in (choice.then, choice.otherwise) for one in _choices(part)]
+        inner += [choice.condition] if self._together(choice.condition) != choice.condition else []
+        return self.is_int(choice) and any(self._compares(test) for test in inner)
+
+    def _compares(self, test: c.Expr) -> bool:
+        """Whether a condition compares floating values."""
+        return any(
+            isinstance(one, c.Binary)
+            and one.op in c.COMPARISONS
+            and (self.type_of(one.left) in SELECTS or self.type_of(one.right) in SELECTS)
+            for one in c.walk(test)
+        )
+
+    def _together(self, test: c.Expr) -> c.Expr:
+        """`a < b && c < d` as `(a < b) & (c < d)`, which is no jump, where that can be computed in vain."""
+        match test:
+            case c.Binary(op="&&" | "||" as op, left=left, right=right) if self._is_test(left) and self._is_test(right):
+                return c.Binary(_TOGETHER[op], self._together(left), self._together(right))
+        return test
+
+    def _is_test(self, test: c.Expr) -> bool:
+        """Whether a condition is 0 or 1, and can be computed in vain."""
+        match test:
+            case c.Binary(op="&&" | "||", left=left, right=right):
+                return self._is_test(left) and self._is_test(right)
+            case c.Binary(op=op, left=left, right=right) if op in c.COMPARISONS:
+                return self._is_free(left) and self._is_free(right)
+        return False
 
     def _is_at_hand(self, expr: c.Expr) -> bool:
         """Whether an expression is a value that is there anyway, or the larger one of such."""
@@ -180,14 +217,14 @@ class Choices:
                 return True
             case c.ArrayRef(subscripts=subscripts):
                 return self.is_there(expr) and all(map(self._is_fixed, subscripts))
-            case c.Ternary(condition=c.Binary(op=op, left=left, right=right), then=then, otherwise=otherwise):
-                return op in c.COMPARISONS and all(map(self._is_free, (left, right, then, otherwise)))
+            case c.Ternary(condition=condition, then=then, otherwise=otherwise):
+                return self._is_test(condition) and self._is_free(then) and self._is_free(otherwise)
             case c.Binary(op="+" | "-" | "*" | "/", left=left, right=right):
                 return self.type_of(expr) in SELECTS and self._is_free(left) and self._is_free(right)
             case c.Unary(op="-" | "+", operand=operand) | c.Cast(type="float" | "double", operand=operand):
                 return self.type_of(operand) in SELECTS and self._is_free(operand)
             case c.Call(function=name, arguments=(operand,)):
-                return name in _ABSOLUTE and self._is_free(operand)
+                return name in (*_ABSOLUTE, *_ROOTS) and self._is_free(operand)
         return False
 
     def _is_fixed(self, expr: c.Expr) -> bool:
@@ -202,6 +239,11 @@ class Choices:
 def has_choices(node: c.Stmt) -> bool:
     """Whether there are branches in a statement, or loops, which it may leave or not enter."""
     return any(isinstance(one, c.If | c.For | c.While | c.Jump | c.Ternary) for one in c.walk(node))
+
+
+def _choices(expr: c.Expr) -> list[c.Ternary]:
+    """The choices in an expression."""
+    return [one for one in c.walk(expr) if isinstance(one, c.Ternary)]
 
 
 def _are_apart(node: c.If, targets: list[c.Expr]) -> bool:

@@ -15,11 +15,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import reduce
 
-from polyc.analysis.expressions.promoted import EXTREMA, WHOLE
-from polyc.analysis.expressions.selects import SELECTS
+from polyc.analysis.expressions.promoted import WHOLE
 from polyc.analysis.loop_facts import is_as_written
 from polyc.codegen.loops.exprs import ExprPrinter, build_for, expression
-from polyc.codegen.text.macros import MANY, SEVERAL, THREADS
+from polyc.codegen.text.macros import IN_VECTORS, MANY, SEVERAL, THREADS
 from polyc.machine import load_cpu
 from polyc.model import ctree as c
 from polyc.model.program import Buffer, Program
@@ -48,7 +47,7 @@ def asked_of_threads(program: Program, body: Body) -> tuple[Body, list[c.Expr]]:
     if not _is_asked(program) or not all(map(_in_threads, body)):
         return body, []
     calls = {node.function for item in body for node in c.walk(item) if isinstance(node, c.Call)}
-    helped = not calls.isdisjoint((WHOLE, *EXTREMA.values(), *SELECTS.values()))  # C compilers do more with these
+    helped = not calls.isdisjoint((WHOLE, *IN_VECTORS))  # C compilers do more with these
     started = [n.worth for item in body for n in c.walk(item) if isinstance(n, c.For | c.ExprStmt) and _is_parallel(n)]
     asked = [worth for worth in dict.fromkeys(started) if worth is not None]
     enough: list[c.Expr] = []

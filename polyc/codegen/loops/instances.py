@@ -8,7 +8,16 @@ from functools import lru_cache
 import islpy as isl
 
 from polyc.analysis.expand import in_places, shift
-from polyc.analysis.expressions.promoted import EXTREMA, NARROW, WHOLE, even_branch, is_int, is_of_constants, number_in
+from polyc.analysis.expressions.promoted import (
+    EXTREMA,
+    NARROW,
+    ROOTS,
+    WHOLE,
+    even_branch,
+    is_int,
+    is_of_constants,
+    number_in,
+)
 from polyc.analysis.expressions.reader import agree
 from polyc.analysis.expressions.selects import as_selects, has_choices
 from polyc.analysis.expressions.straight import ABSOLUTE
@@ -103,7 +112,11 @@ class InstancePrinter:
 
     def _selected(self, body: c.Stmt) -> c.Stmt:
         """The statement with both branches of its choices computed, in a loop that compilers may make vectors of."""
-        if self.program.options.gpu or not has_choices(body) or self.program.scop.own_functions & ABSOLUTE:
+        if (
+            self.program.options.gpu
+            or not has_choices(body)
+            or self.program.scop.own_functions & (ABSOLUTE | ROOTS.keys())
+        ):
             return body
         if not self._is_in_vectors():
             return body
@@ -118,8 +131,8 @@ class InstancePrinter:
 
     def _whole(self, body: c.Stmt) -> c.Stmt:
         """`p = (uint8_t)(v < 0 ? 0 : v > 255 ? 255 : v)` with the choice as a whole: gcc converts each of its branches
-        by itself, and jumps then where it would have found a minimum and a maximum. And `fmax` as a macro, since a call
-        keeps loops from vectors."""
+        by itself, and jumps then where it would have found a minimum and a maximum. And `fmax` and `sqrt` as macros,
+        since calls keep loops from vectors."""
         statement, arrays = self.statement, self.program.scop.arrays
         if self.program.options.gpu:
             return body
@@ -129,10 +142,15 @@ class InstancePrinter:
         def is_whole(choice: c.Ternary) -> bool:
             return is_int(choice, arrays, types) and not is_of_constants(choice)
 
+        def roots() -> bool:
+            return not self.program.scop.reads_errno and self._is_in_vectors()
+
         def change(node: c.Node) -> c.Node | None:
             match node:
                 case c.Call(function=name, arguments=(_, _) as both) if name in EXTREMA and name not in own:
                     return replace(node, function=EXTREMA[name], arguments=tuple(c.rewrite(a, change) for a in both))
+                case c.Call(function=name, arguments=(one,)) if name in ROOTS and name not in own and roots():
+                    return replace(node, function=ROOTS[name], arguments=(c.rewrite(one, change),))
                 case c.Cast(type=text, operand=c.Ternary() as choice) if text in NARROW and is_whole(choice):
                     return replace(node, operand=c.Call(WHOLE, (c.rewrite(choice, change),)))
                 case c.Assign(op="=", target=c.ArrayRef(array=array), value=c.Ternary() as choice):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from polyc.analysis.expressions.promoted import EXTREMA, WHOLE
-from polyc.analysis.expressions.selects import SELECTS
+from polyc.analysis.expressions.promoted import EXTREMA, ROOTS, WHOLE
+from polyc.analysis.expressions.selects import SELECTS, WHOLE_SELECT
 
 MIN, MAX, FLOORD = "polyc_min", "polyc_max", "polyc_floord"
 APART = "polyc_apart"
@@ -18,6 +18,10 @@ SEVERAL = "polyc_several"
 """Whether there are several threads to run in."""
 MANY = "polyc_many"
 """Whether there are so many that they are worth a search which takes as long as the loops."""
+
+
+IN_VECTORS = (*EXTREMA.values(), *ROOTS.values(), *SELECTS.values(), WHOLE_SELECT)
+"""In the place of calls and branches that keep loops from vectors."""
 
 
 def _more_threads(name: str, count: int) -> str:
@@ -42,6 +46,28 @@ def _extremum(function: str, macro: str) -> str:
     polyc_a {op} polyc_b || polyc_a != polyc_a ? polyc_b : polyc_a; }})
 #else
 #define {macro}(a, b) {function}(a, b)
+#endif"""
+
+
+def _whole_select(macro: str) -> str:
+    """The same for values of the type `int`."""
+    return f"""#ifdef __GNUC__ /* both are computed: a branch keeps loops from vectors */
+#define {macro}(test, a, b) \\
+  __extension__({{ const int polyc_a = (a), polyc_b = (b), polyc_mask = -((test) != 0); \\
+    (polyc_a & polyc_mask) | (polyc_b & ~polyc_mask); }})
+#else
+#define {macro}(test, a, b) ((test) ? (a) : (b))
+#endif"""
+
+
+def _root(function: str, macro: str) -> str:
+    """A square root that compilers have an instruction for: they may take it for a function of its argument alone."""
+    element = "float" if function[-1] == "f" else "double"
+    return f"""#ifdef __GNUC__ /* errno, which nobody reads, keeps loops from vectors */
+#define {macro}(x) \\
+  __extension__({{ {element} ({function})({element}) __attribute__((const)); {function}(x); }})
+#else
+#define {macro}(x) {function}(x)
 #endif"""
 
 
@@ -72,8 +98,10 @@ MACROS = {
     SEVERAL: _more_threads(SEVERAL, 1),
     MANY: _more_threads(MANY, 3),
     **{macro: _extremum(function, macro) for function, macro in EXTREMA.items()},
+    **{macro: _root(function, macro) for function, macro in ROOTS.items()},
     SELECTS["float"]: _select(SELECTS["float"], "float", "unsigned"),
     SELECTS["double"]: _select(SELECTS["double"], "double", "unsigned long long"),
+    WHOLE_SELECT: _whole_select(WHOLE_SELECT),
     PAYS: f"#define {PAYS}(work, ranges) ((work) > 24e3 && (work) > 64. * (ranges))",
     RANGES: f"""#define {RANGES}() /* a list that grows, and as much room again to sort it */ \\
   unsigned long (*polyc_list)[3] = 0, polyc_used = 0, polyc_places = 0, polyc_lost = 0""",

@@ -80,16 +80,14 @@ class Affine:
                 return (operand[0].neg() if op == "-" else operand[0]), promote(operand[1])
             case c.Binary(op="+" | "-" | "*" as op, left=left, right=right):
                 return self.arithmetic(expr, op, left, right, env)
-            case c.Binary(op="/" | "%" | "<<" | ">>" | "&" as op, left=left, right=right):
+            case c.Binary(op="/" | "%" | "<<" | ">>" | "&" | "|" | "^" as op, left=left, right=right):
                 forms = (expr, where_positive(expr, right))
                 known = any(self.region.has_parameter(form) for form in forms)  # found out once
                 found = None if known else self.division(op, left, right, env)
                 return found or self.invariant(expr, op, left, right, env)
-            case c.Binary(op="|" | "^" as op, left=left, right=right):
-                return self.invariant(expr, op, left, right, env)
-            case c.Unary(op="~", operand=c.Literal() as mask):
-                found = self.value(mask, env)
-                return None if found is None or not found[1].signed else (number(-1) - found[0], found[1])
+            case c.Unary(op="~", operand=inner):
+                operand = self.value(inner, env)
+                return None if operand is None else (number(-1) - operand[0], promote(operand[1]))
             case c.Ternary(condition=condition, then=then, otherwise=otherwise):
                 return self.quotient(expr, env) or self.choice(condition, then, otherwise, env)
             case c.Cast(type=text, operand=inner):
@@ -266,7 +264,10 @@ class Affine:
         return value[0]
 
     def division(self, op: str, left: c.Expr, right: c.Expr, env: Env) -> Value | None:
-        """`/` and `%` truncate toward zero; shifts and masks by constants are divisions and remainders too."""
+        """`/` and `%` truncate toward zero; shifts, and masks of neighbouring bits, are divisions and remainders too.
+
+        math: x | m = x + m - (x & m), and x ^ m = x + m - 2 (x & m)
+        """
         first, second = self.value(left, env), self.value(right, env)
         if first is None or second is None:
             return None
@@ -274,6 +275,8 @@ class Affine:
             found = self.wrapped(op, first, second, env)
             if found is not None or not is_constant(second[0]):
                 return found
+        if op in ("&", "|", "^") and is_constant(first[0]):
+            first, second = second, first
         if not is_constant(second[0]):
             return None
         type_ = promote(first[1]) if op in ("<<", ">>") else common(first[1], second[1])
@@ -288,10 +291,12 @@ class Affine:
             if op == "<<":
                 return operand * number(amount), type_
             return operand.div(number(amount)).floor(), type_
-        if op == "&":
-            if amount <= 0 or amount & (amount + 1):
+        if op in ("&", "|", "^"):
+            mask = amount if second[1].signed else amount % (1 << 8 * second[1].size_bytes)
+            bits = bits_of(operand, mask)
+            if bits is None:
                 return None
-            return operand.mod_val(isl.Val.int_from_si(CTX, amount + 1)), type_
+            return bits if op == "&" else operand + number(mask) - bits * number(1 + (op == "^")), type_
         if amount == 0 or (amount < 0 and not type_.signed):
             return None
         return self.truncated(op, operand, amount, env), type_
@@ -516,6 +521,20 @@ def same_everywhere(first: isl.PwAff, second: isl.PwAff) -> isl.PwAff | None:
     if not everywhere.intersect_domain(first.domain()).is_equal(first):
         return None
     return everywhere.intersect_domain(first.domain().union(second.domain()).coalesce())
+
+
+def bits_of(value: isl.PwAff, mask: int) -> isl.PwAff | None:
+    """`x & m` for neighbouring bits m, or all from one on; None for other masks.
+
+    math: x & 2^s (2^k - 1) = 2^s (floor(x / 2^s) mod 2^k), and x & -2^s = 2^s floor(x / 2^s)
+    """
+    if mask == 0:
+        return number(0)
+    lowest = mask & -mask
+    above, rest = mask // lowest, value.div(number(lowest)).floor()
+    if above & (above + 1):
+        return None
+    return (rest if above < 0 else rest.mod_val(isl.Val.int_from_si(CTX, above + 1))) * number(lowest)
 
 
 def label(expr: c.Expr) -> str:

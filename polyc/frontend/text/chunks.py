@@ -23,6 +23,7 @@ _OLD_STYLE = re.compile(r"(?!typedef\b)[\w *]*\w ?\([\w, ]*\) ?[A-Za-z_]")
 _BRACES = re.compile(r"\{[^{}]*\}")
 
 
+_ERRNO = re.compile(r"\b(?:errno|_errno|__error|__errno_location)\b")
 _OF_THREADS = re.compile(
     r"^[ \t]*#[ \t]*pragma[ \t]+omp[ \t]+threadprivate[ \t]*\(([^)\n]*)\)"
     r"|\b(?:__thread|_Thread_local|thread_local)\b([^;{}]*[;{])",
@@ -58,6 +59,7 @@ class Chunks:
 
     _of_threads: frozenset[str] | None = None
     _looping: frozenset[str] | None = None
+    _errno: bool | None = None
 
     @property
     def looping_functions(self) -> frozenset[str]:
@@ -70,6 +72,14 @@ class Chunks:
                 found |= more
             self._looping = frozenset(found)
         return self._looping
+
+    @property
+    def reads_errno(self) -> bool:
+        """Whether a function of the file names `errno`, which headers define as what a function returns."""
+        if self._errno is None:
+            functions = (self.text_of(k) for k, item in enumerate(self.items) if item.is_function)
+            self._errno = any(_ERRNO.search(text) for text in functions)
+        return self._errno
 
     @property
     def of_threads(self) -> frozenset[str]:

@@ -87,8 +87,8 @@ def mark_loops(program: Program) -> Program:
 
 
 def _told_of_errno(program: Program) -> Program:
-    """With a remark where an innermost loop that carries nothing calls what sets errno."""
-    if program.options.gpu:
+    """With a remark where an innermost loop that carries nothing calls what sets errno, which the file names."""
+    if program.options.gpu or not program.scop.reads_errno:
         return program
     bands = [n for n in walk(program.tree.child) if isinstance(n, Band) and not has_loops(n.child)]
     free = [n.members[-1] for n in bands if n.members[-1].coincident]

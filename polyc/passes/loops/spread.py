@@ -9,6 +9,7 @@ import islpy as isl
 
 from polyc.analysis.expressions.straight import unconditional
 from polyc.analysis.extents import elements, on_parameters
+from polyc.cost.peeling import is_peeled
 from polyc.cost.recurrences import rows_of
 from polyc.cost.rows_at_once import involves, pieces_of, plain_accesses
 from polyc.cost.time import CHEAP_CALLS, SET_ERRNO
@@ -23,17 +24,14 @@ from polyc.nests.strides import (
     dimension_of,
     distance,
     iterations,
-    iterations_below,
     last_stored,
     makes_no_vectors,
     step_of,
     strides_of,
     subscript_of,
-    unrolled_below,
 )
 from polyc.nests.sums import LINE_BYTES, streams, sums_in_vectors
 from polyc.nests.tiling import tile_members
-from polyc.nests.windows import has_small_windows
 from polyc.passes.buffers.places import place_for_each
 from polyc.passes.loops.columns import Column, below_columns, columns_of, with_columns
 from polyc.passes.loops.siblings import Siblings
@@ -118,14 +116,15 @@ def bytes_apart(access: Access, position: int, array: Array) -> int:
     return prod(e or 0 for e in inner) * array.element.size_bytes
 
 
-def _short_unrolled(node: Node, program: Program) -> Node:
+def _short_unrolled(node: Node, program: Program, around: tuple[Member, ...]) -> Node:
     """The steps with loops of few iterations in all as loops that are unrolled inside of a vector loop."""
     match node:
         case Sequence(children=steps):
-            return Sequence(tuple(replace(s, child=_short_unrolled(s.child, program)) for s in steps))
-        case Band(child=child):
-            short = iterations_below(node, program) <= UNROLLED and not _is_branched(node, program)
-            return unrolled(node) if short else replace(node, child=_short_unrolled(child, program))
+            return Sequence(tuple(replace(s, child=_short_unrolled(s.child, program, around)) for s in steps))
+        case Band(members=members, child=child):
+            if is_peeled(node, program, around) and not _is_branched(node, program):
+                return unrolled(node)
+            return replace(node, child=_short_unrolled(child, program, around + members))
         case _:
             return node
 
@@ -235,10 +234,8 @@ class _Spreader:
         size = 0 if alone else self.width(written)
         columns: dict[int, tuple[Column, ...]] = {}
         member, rows = None, 0
-        few = unrolled_below(band, self.program) or has_small_windows(
-            [self.program.statements[name] for name in names(instances)], band.members
-        )
-        if size and (not few or self.calls(inner) or self.branches(band.child, inner)):
+        few = is_peeled(band.child, self.program, band.members)
+        if size and (not few or self.calls(inner) or self.branches(band, inner)):
             candidates = [m for m in band.members if m.coincident and all(self.has_places(a, m) for a in settled)]
             columns = {id(m): columns_of(self.program, band, m, above, size) for m in candidates}
             member, rows = self.chosen(band, inner, columns, frozenset(written))
@@ -256,7 +253,7 @@ class _Spreader:
         others = tuple(m for m in band.members if m is not member)
         filled = () if rows else columns[id(member)]
         if not rows:
-            steps = _short_unrolled(steps, self.program)
+            steps = _short_unrolled(steps, self.program, band.members)
         across = self.across(written, band, steps, above)
         scalars = tuple(name for name in across if not self.has_places(name, member))
         strip = None if rows or filled else _strip_of(member, (*above, *others))
@@ -481,10 +478,10 @@ class _Spreader:
                     return True
         return False
 
-    def branches(self, node: Node, inner: list[Member]) -> bool:
+    def branches(self, band: Band, inner: list[Member]) -> bool:
         """Whether short loops of constant length choose between values: once they are unrolled, there are more branches
         than compilers make selects of, unless a pragma asks for vectors of the loop around them."""
-        return self.holds(inner, c.Ternary) and iterations_below(node, self.program) <= UNROLLED
+        return self.holds(inner, c.Ternary) and is_peeled(band.child, self.program, band.members)
 
     def holds(self, inner: list[Member], kind: type[c.Call] | type[c.Ternary]) -> bool:
         """Whether the text of a statement in some loops has a node of a kind."""

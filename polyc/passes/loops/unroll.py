@@ -7,6 +7,7 @@ from functools import lru_cache, reduce
 
 import islpy as isl
 
+from polyc.cost.peeling import has_small_windows
 from polyc.cost.rows_at_once import are_loaded_once, involves, pieces_of, plain_accesses, position_of, rows_at_once
 from polyc.cost.time import operations
 from polyc.machine import load_cpu
@@ -18,7 +19,7 @@ from polyc.nests.nest import values
 from polyc.nests.samples import sample_parameters
 from polyc.nests.strides import bounds_of, iterations, unrolled_below, usual_sizes
 from polyc.nests.sums import streams
-from polyc.nests.windows import first_inside, has_small_windows, window_of
+from polyc.nests.windows import first_inside, window_of
 from polyc.poly import box_volume, least_of, maps, names
 from polyc.records import dataclass, replace
 

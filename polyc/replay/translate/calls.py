@@ -44,7 +44,7 @@ def call(e: Expressions, node: c_ast.FuncCall) -> Value:
     return pure(e, name, values) if name in PURE or name in e.known.pure else effect(e, name, values)
 
 
-EXTREMA = {f"polyc_{name}": name for name in ("fmax", "fmaxf", "fmin", "fminf")}
+EXTREMA = {f"polyc_{name}": name for name in ("fmax", "fmaxf", "fmin", "fminf", "sqrt", "sqrtf")}
 """Macros that have the values of C's functions."""
 
 
@@ -145,7 +145,7 @@ def of_polyc(e: Expressions, name: str, node: c_ast.FuncCall, arguments: list[c_
         return Value(f"{closed(one.code)} // {closed(other.code)}", e.arithmetic.common(one, other), one.large)
     if name == "polyc_int":
         return e.arithmetic.converted(e.value(arguments[0]), INT)
-    if name in ("polyc_select", "polyc_selectf"):
+    if name in ("polyc_select", "polyc_selectf", "polyc_selecti"):
         return e.value(c_ast.TernaryOp(*arguments, coord=node.coord))
     if name == "polyc_apart":
         try:

@@ -111,10 +111,9 @@ LEFT: dict[str, Code] = {
     ),
     "math-errno": Code(
         "A function sets errno",
-        "A loop could run in vectors but for a function of math.h that sets errno where its argument is not in its "
-        "domain: C compilers call it for each element, in case somebody reads errno.",
-        "Give the C compiler `-fno-math-errno`, which most programs can take; `polyc.load` does where the file does "
-        "not name errno.",
+        "A loop could run in vectors but for a square root, which sets errno where its argument is negative: a function "
+        "of the file names errno, so that C compilers call it for each element, in case somebody reads it.",
+        "Give the C compiler `-fno-math-errno` if nobody asks for errno after a square root.",
         "not-faster.md#functions-of-mathh-and-errno",
     ),
     "budget": Code(

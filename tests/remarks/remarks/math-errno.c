@@ -1,4 +1,10 @@
+#include <errno.h>
 #include <math.h>
+
+int failed(void)
+{
+    return errno == EDOM;
+}
 
 void f(int n, double a[restrict n], double b[restrict n])
 {

@@ -8,7 +8,8 @@ from polyc.machine import Cpu, load_cpu
 from polyc.model import ctree as c
 from polyc.model.program import Program
 from polyc.model.scop import AccessKind, Statement
-from polyc.model.tree import Band, Extension, Mark, Member, Role, walk
+from polyc.model.tree import Band, Extension, Mark, Member, Node, Role, walk
+from polyc.nests.nest import has_loops
 from polyc.nests.strides import dimension_of, step_of, strides_of
 from polyc.poly import among, names, value_on
 from polyc.records import dataclass
@@ -76,6 +77,12 @@ def rows_of(program: Program, band: Band, apart: bool = False) -> Rows | None:
     return Rows(along, latency, work, max(LEAST, min(MOST, lanes)))
 
 
+def waits_for_nothing(node: Node) -> bool:
+    """Whether no iteration of the innermost loops waits for the one before it."""
+    inner = (n for n in walk(node) if isinstance(n, Band) and not has_loops(n.child))
+    return all(band.members[-1].coincident for band in inner)
+
+
 def _moves(statement: Statement, along: Member, inner: Member, program: Program) -> bool:
     """Whether what a statement writes moves in both loops, so that it is no sum; what is private may be anything."""
     if statement.opaque or not all(a.exact and a.kind is not AccessKind.MAY_WRITE for a in statement.accesses):
@@ -96,28 +103,33 @@ def _carried(program: Program, instances: isl.UnionSet) -> set[str]:
 
 
 def _waits(statements: list[Statement], carried: set[str], machine: Cpu) -> float:
-    """Cycles from a value of an earlier iteration to what statements, in their order, make of it for a later one."""
-    since: dict[str, float | None] = dict.fromkeys(carried, 0.0)
-    """From such a value to what an array has by now."""
+    """Cycles from a value of an earlier iteration to what statements, in their order, make of it in the same place."""
 
-    def path(node: c.Node, added: bool) -> float | None:
-        """From the last of these values below; `added`: to what it is, something is added."""
+    def path(node: c.Node, added: bool, since: dict[str, float]) -> float | None:
+        """From the last of some values below; `added`: to what it is, something is added."""
         if isinstance(node, c.ArrayRef):
             return since.get(node.array)
-        parts = [path(n, isinstance(node, c.Binary) and node.op in "+-") for n in c.children(node)]
+        parts = [path(n, isinstance(node, c.Binary) and node.op in "+-", since) for n in c.children(node)]
         longest = max((p for p in parts if p is not None), default=None)
         return None if longest is None else longest + _latency(node, added, machine)
 
-    longest = 0.0
-    for statement in statements:
-        match statement.body:
-            case c.ExprStmt(expr=c.Assign(op=op, target=c.ArrayRef(array=array), value=value)):
-                found = path(value, op in ("+=", "-="))
-                if op != "=" and array in carried:
-                    found = max(found or 0.0, machine.fma_latency_cycles)
-                since[array] = found
-                longest = max(longest, found or 0.0)
-    return longest
+    def around(start: str) -> float:
+        """From an array's value to its next one."""
+        since, longest = {start: 0.0}, 0.0
+        for statement in statements:
+            match statement.body:
+                case c.ExprStmt(expr=c.Assign(op=op, target=c.ArrayRef(array=array), value=value)):
+                    found = path(value, op in ("+=", "-="), since)
+                    if op != "=" and array in since:
+                        found = max(found or 0.0, since[array] + machine.fma_latency_cycles)
+                    if found is not None:
+                        since[array] = found
+                        longest = max(longest, found if array == start else 0.0)
+                    elif array != start:
+                        since.pop(array, None)
+        return longest
+
+    return max(map(around, sorted(carried)), default=0.0)
 
 
 def _latency(node: c.Node, added: bool, machine: Cpu) -> float:

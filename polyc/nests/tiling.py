@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
 
@@ -106,7 +105,7 @@ def meets_along_last(program: Program, band: Band) -> bool:
         return False
     for piece in sets(last.schedule.domain()):
         statement = program.statements[set_name(piece)]
-        moved: Counter[str] = Counter()
+        moved: dict[str, set[str]] = {}
         for access in statement.accesses:
             if access.relation.dim(isl.dim_type.out) == 0:
                 continue
@@ -115,8 +114,9 @@ def meets_along_last(program: Program, band: Band) -> bool:
             still = [not moves(access.relation, member) for member in band.members]
             if any(one and not all(still[k:]) for k, one in enumerate(still)):
                 return False
-            moved[access.array] += not still[-1]
-        if max(moved.values(), default=0) > 2:
+            if not still[-1]:
+                moved.setdefault(access.array, set()).add(str(access.relation))
+        if max(map(len, moved.values()), default=0) > 2:
             return False  # as it may be in a stencil, whose tiles meet their neighbours' data
     return True
 

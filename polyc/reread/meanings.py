@@ -56,7 +56,7 @@ MEANINGS = {
 #else
 #define polyc_sqrt{letter}(x) sqrt{letter}(x)
 #endif"""
-        for letter, kind in (("f", "float"), ("", "double"))
+        for letter, kind in (("", "double"), ("f", "float"))
     },
     **{
         f"polyc_select{letter}": f"""#ifdef __GNUC__ /* both are computed: a branch keeps loops from vectors */

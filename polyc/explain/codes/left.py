@@ -111,8 +111,8 @@ LEFT: dict[str, Code] = {
     ),
     "math-errno": Code(
         "A function sets errno",
-        "A loop could run in vectors but for a square root, which sets errno where its argument is negative: a function "
-        "of the file names errno, so that C compilers call it for each element, in case somebody reads it.",
+        "A loop could run in vectors but for a square root, which sets errno where its argument is negative: a "
+        "function of the file names errno, so that C compilers call it for each element, in case somebody reads it.",
         "Give the C compiler `-fno-math-errno` if nobody asks for errno after a square root.",
         "not-faster.md#functions-of-mathh-and-errno",
     ),

@@ -25,7 +25,7 @@ from polyc.nests.nest import (
     is_finished,
     sequence,
 )
-from polyc.nests.tiling import point_members, tile_members, told_sizes, worth_tiling
+from polyc.nests.tiling import meets_along_last, point_members, tile_members, told_sizes, worth_tiling
 from polyc.nests.wishes import options_for, sequential, why_apart
 from polyc.passes.buffers.promotion import DataTile, copy_statement, loops_over
 from polyc.passes.fusion.cluster import Cluster, Declined, Producer, output_band
@@ -563,6 +563,9 @@ class _Composer:
         own = self.sizes.first(self.program, band, outer)
         node: Node = Band(point_members(band.members), band.permutable, band.child)
         rest = tile_members(band.members[tiled:], own[tiled:])
+        options = options_for(self.program, nest.statements)
+        if options.tile_sizes == "auto" and not options.gpu and meets_along_last(self.program, band):
+            return node  # short pieces of rows would take turns
         return Band(rest, band.permutable, node) if rest else node
 
     def _arrays_written(self, nest: Nest) -> set[str]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import islpy as isl
 
-from polyc.cost.recurrences import Rows, rows_of
+from polyc.cost.recurrences import Rows, rows_of, waits_for_nothing
 from polyc.model.program import Program
 from polyc.model.scop import AccessKind
 from polyc.model.tree import (
@@ -19,7 +19,6 @@ from polyc.model.tree import (
     Role,
     Sequence,
     child_nodes,
-    walk,
 )
 from polyc.nests.nest import Outer, has_loops, values
 from polyc.nests.sums import streams
@@ -73,7 +72,7 @@ class _Interleaver:
                 return node
 
     def interleaved(self, band: Band, rows: Rows, in_tile: bool) -> Node:
-        below = sink(replace(rows.along, role=Role.POINT), band.child, _waits_for_nothing)
+        below = sink(replace(rows.along, role=Role.POINT), band.child, waits_for_nothing)
         if in_tile:
             members = tuple(m for m in band.members if m is not rows.along)
         else:
@@ -88,12 +87,6 @@ class _Interleaver:
         self.program = self.program.remark("interleaved", STAGE, message, statements, **data)
         self.made = True
         return replace(band, members=members, child=below) if members else below
-
-
-def _waits_for_nothing(node: Node) -> bool:
-    """Whether no iteration of the innermost loops waits for the one before it."""
-    inner = (n for n in walk(node) if isinstance(n, Band) and not has_loops(n.child))
-    return all(band.members[-1].coincident for band in inner)
 
 
 def _is_tiled(rows: Rows, above: tuple[Member, ...], added: isl.UnionMap | None) -> bool:

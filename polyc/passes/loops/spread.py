@@ -10,7 +10,7 @@ import islpy as isl
 from polyc.analysis.expressions.straight import unconditional
 from polyc.analysis.extents import elements, on_parameters
 from polyc.cost.peeling import is_peeled
-from polyc.cost.recurrences import rows_of
+from polyc.cost.recurrences import rows_of, waits_for_nothing
 from polyc.cost.rows_at_once import involves, pieces_of, plain_accesses
 from polyc.cost.time import CHEAP_CALLS, SET_ERRNO
 from polyc.model import ctree as c
@@ -269,7 +269,7 @@ class _Spreader:
         self.made = True
         self.tell(instances, member, rows or size, scalars, filled)
         self.program = with_columns(self.program, filled)
-        inside = sink(replace(member, role=Role.POINT), steps)
+        inside = sink(replace(member, role=Role.POINT), steps, waits_for_nothing if rows else lambda nest: False)
         inside = Mark("allocate", inside, names=keys) if keys else inside
         if not filled:
             return Band(outer, band.permutable or not others, inside) if outer else inside
@@ -351,8 +351,8 @@ class _Spreader:
         if strides[id(best)].gain <= 0 or along_lines:
             if self.stays_in_rows(best):
                 return best, 0
-            rows = rows_of(self.program, band)
-            if rows is None or self.overlaps(inner) or self.only_sums(inner):
+            rows = rows_of(self.program, band, isinstance(band.child, Sequence))
+            if rows is None or self.overlaps(inner):
                 return None, 0
             return rows.along, rows.count
         return (None, 0) if any(better) else (best, 0)
@@ -502,16 +502,6 @@ class _Spreader:
         """Whether values go from one iteration of a loop to another."""
         flow = among(self.program.dependences.flow, member.schedule.domain())
         return not flow.is_subset(Outer((member,)).same_iteration(flow))
-
-    def only_sums(self, inner: list[Member]) -> bool:
-        """Whether inner loops do nothing but update several scalars. A core waits for them at once, and with gcc 12,
-        which takes those of several rows for one sum to make ordered vectors of, more rows do not help."""
-        below = {name for member in inner for name in names(member.schedule.domain())}
-        written = [a.relation.dim(isl.dim_type.out) for name in below for a in self.written(name)]
-        return len(written) > 1 and not any(written)
-
-    def written(self, statement: str) -> list[Access]:
-        return [a for a in self.program.statements[statement].accesses if a.kind is not AccessKind.READ]
 
     def private_values(
         self, instances: isl.UnionSet, around: tuple[Member, ...]

@@ -7,7 +7,7 @@ import islpy as isl
 from polyc.machine import Cpu, load_cpu
 from polyc.model import ctree as c
 from polyc.model.program import Program
-from polyc.model.scop import AccessKind, Statement
+from polyc.model.scop import Access, AccessKind, Statement
 from polyc.model.tree import Band, Extension, Mark, Member, Node, Role, walk
 from polyc.nests.nest import has_loops
 from polyc.nests.strides import dimension_of, step_of, strides_of
@@ -20,6 +20,9 @@ MOVED = 2.0
 """Single elements that are loaded or stored in a cycle."""
 CALL = 20.0
 """The same for a function of the mathematical library, of which compilers make no vectors."""
+FORWARDED = 5.0
+"""From a store to a load of the same element: compilers keep it in no register where another array is stored between,
+which may be the same memory to them."""
 GAIN = 1.5
 """How many times longer than its operations an element has to wait for the one before it."""
 LEAST, MOST = 8, 16
@@ -70,7 +73,8 @@ def rows_of(program: Program, band: Band, apart: bool = False) -> Rows | None:
         if not all(_moves(s, along, one.members[-1], program) for s in own):
             return None
         carried = _carried(program, one.members[-1].schedule.domain())
-        latency += _waits(own, carried, machine)
+        stored = {a.array for s in own for a in s.accesses if a.kind is not AccessKind.READ and not _is_scalar(a)}
+        latency += _waits(own, carried, stored if len(stored) > 1 else set(), machine)
         work += sum(_work(s, machine, lanes) for s in own)
     if not waiting or latency < GAIN * work:
         return None
@@ -102,8 +106,15 @@ def _carried(program: Program, instances: isl.UnionSet) -> set[str]:
     return {array for array, flow in program.dependences.flow_by_array.items() if not among(flow, instances).is_empty()}
 
 
-def _waits(statements: list[Statement], carried: set[str], machine: Cpu) -> float:
-    """Cycles from a value of an earlier iteration to what statements, in their order, make of it in the same place."""
+def _is_scalar(access: Access) -> bool:
+    return access.relation.dim(isl.dim_type.out) == 0
+
+
+def _waits(statements: list[Statement], carried: set[str], stored: set[str], machine: Cpu) -> float:
+    """Cycles from a value of an earlier iteration to what statements, in their order, make of it in the same place.
+
+    stored: arrays whose values take the way through memory
+    """
 
     def path(node: c.Node, added: bool, since: dict[str, float]) -> float | None:
         """From the last of some values below; `added`: to what it is, something is added."""
@@ -115,7 +126,7 @@ def _waits(statements: list[Statement], carried: set[str], machine: Cpu) -> floa
 
     def around(start: str) -> float:
         """From an array's value to its next one."""
-        since, longest = {start: 0.0}, 0.0
+        since, longest = {start: FORWARDED if start in stored else 0.0}, 0.0
         for statement in statements:
             match statement.body:
                 case c.ExprStmt(expr=c.Assign(op=op, target=c.ArrayRef(array=array), value=value)):

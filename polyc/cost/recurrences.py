@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import islpy as isl
 
 from polyc.machine import Cpu, load_cpu
 from polyc.model import ctree as c
 from polyc.model.program import Program
 from polyc.model.scop import Access, AccessKind, Statement
-from polyc.model.tree import Band, Extension, Mark, Member, Node, Role, walk
-from polyc.nests.nest import has_loops
+from polyc.model.tree import Band, Extension, Mark, Member, Node, Role, child_nodes, walk
+from polyc.nests.nest import Outer, has_loops
 from polyc.nests.strides import dimension_of, step_of, strides_of
 from polyc.poly import among, names, value_on
 from polyc.records import dataclass
@@ -55,8 +57,9 @@ def rows_of(program: Program, band: Band, apart: bool = False) -> Rows | None:
     others = (Role.TILE, Role.REGISTER, Role.UNROLLED)  # what is unrolled waits in the vectors of a loop around it
     if along is None or any(m.role in others for b in bands for m in b.members):
         return None
-    inner = [b for b in bands if not any(isinstance(n, Band) for n in walk(b.child))]
-    waiting = [b for b in inner if not b.members[-1].coincident]
+    around = dict(_innermost(band, ()))
+    inner = list(around)
+    waiting = [b for b in inner if _carried(program, b, around[b])]
     strides = strides_of(along, program)
     if strides.gain > 0 and not all(strides_of(b.members[-1], program).far < strides.far for b in inner):
         return None  # it goes innermost as it is (`vectorize.py`)
@@ -72,7 +75,7 @@ def rows_of(program: Program, band: Band, apart: bool = False) -> Rows | None:
         own = [s for s in program.statements.values() if s.name in ran]
         if not all(_moves(s, along, one.members[-1], program) for s in own):
             return None
-        carried = _carried(program, one.members[-1].schedule.domain())
+        carried = _carried(program, one, around[one])
         stored = {a.array for s in own for a in s.accesses if a.kind is not AccessKind.READ and not _is_scalar(a)}
         latency += _waits(own, carried, stored if len(stored) > 1 else set(), machine)
         work += sum(_work(s, machine, lanes) for s in own)
@@ -101,9 +104,31 @@ def _moves(statement: Statement, along: Member, inner: Member, program: Program)
     return all(step_of(a, column) and step_of(a, row) for a in written)
 
 
-def _carried(program: Program, instances: isl.UnionSet) -> set[str]:
-    """Arrays through which values go from one of these instances to another."""
-    return {array for array, flow in program.dependences.flow_by_array.items() if not among(flow, instances).is_empty()}
+def _innermost(node: Node, above: tuple[Member, ...]) -> Iterator[tuple[Band, tuple[Member, ...]]]:
+    """The bands that have no others below them, each with the loops around its last one."""
+    match node:
+        case Band(members=members):
+            if not has_loops(node.child):
+                yield node, (*above, *members[:-1])
+            yield from _innermost(node.child, above + members)
+        case _:
+            for child in child_nodes(node):
+                yield from _innermost(child, above)
+
+
+def _carried(program: Program, band: Band, around: tuple[Member, ...]) -> set[str]:
+    """Arrays through which values go from one iteration of a band's last loop to a later one."""
+    last = band.members[-1]
+    if last.coincident:
+        return set()
+    instances = last.schedule.domain()
+    found = set[str]()
+    for array, flow in program.dependences.flow_by_array.items():
+        here = among(flow, instances)
+        here = here.intersect(Outer(around).same_iteration(here)) if around else here
+        if not here.is_subset(Outer((last,)).same_iteration(here)):
+            found.add(array)
+    return found
 
 
 def _is_scalar(access: Access) -> bool:

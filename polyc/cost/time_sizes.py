@@ -142,6 +142,8 @@ def shape_for(program: Program, steps: Steps) -> Shape | Untiled:
         return Untiled(overlapped)
     halo = () if isinstance(overlapped, str) else tuple(right.slope + left.slope for right, left in overlapped)
     work, machine = _work(program, steps, halo), load_cpu(program.options.machine)
+    if work is None:
+        return Untiled("it has no iterations at the sizes that its cost is estimated for")
     tried = [one for one in _candidates(work) if kind in ("auto", one[0])]
     if not tried:
         why = "values travel so far in a step, or both ways within one, that no skewed tile holds them"
@@ -172,9 +174,12 @@ def shape_for(program: Program, steps: Steps) -> Shape | Untiled:
 # --- what it does ----------------------------------------------------------------------------------------------------
 
 
-def _work(program: Program, steps: Steps, halo: tuple[int, ...]) -> _Work:
+def _work(program: Program, steps: Steps, halo: tuple[int, ...]) -> _Work | None:
+    """What a step does at the sample sizes; None where nothing runs there."""
     at = sample_parameters(program)
-    first = sets(steps.instances)[0]
+    first = next((piece for piece in sets(steps.instances) if not piece.intersect_params(at).is_empty()), None)
+    if first is None:
+        return None
     time = value_on(steps.time.schedule, first.get_space())
     ticks = isl.Map.from_pw_aff(time).intersect_domain(first.intersect_params(at)).range()
     step = _middle(ticks)

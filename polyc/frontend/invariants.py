@@ -211,14 +211,14 @@ class _Nest:
             whole |= wrong
 
     def is_product(self, key: str) -> bool:
-        """Whether the loops that a variable's value does not change with decide nothing of how often it is changed."""
-        around = self.region.declared[key]
+        """Whether the loops that a variable's value does not change with decide nothing of whether and how often it is
+        changed."""
+        around, own = self.region.declared[key], self.writers[key]
         free = [loop for loop in around if loop not in self.moves[key]]
-        for draft in self.writers[key] if free else ():
-            domain, inner = draft.env.domain, draft.env.dims[len(around) :]
-            if inner and not project(domain, free).intersect(project(domain, inner)).is_equal(domain):
-                return False
-        return True
+        if not free:
+            return True
+        reached = reduce(isl.Set.union, (project(d.env.domain, d.env.dims[len(around) :]) for d in own))
+        return all(project(d.env.domain, free).intersect(reached).is_equal(d.env.domain) for d in own)
 
     # --- what is worth a table
 

@@ -25,6 +25,7 @@ from polyc.analysis.expressions.facts import (
     assigned_scalars,
     at_start,
     base_key,
+    constant,
     has_jump,
     indices,
     induction,
@@ -151,8 +152,20 @@ class _Slicer:
         start = c.Decl(symbol.shape.element.text, head.key, (), head.start)
         body = inner[0] if len(inner) == 1 else c.Block(tuple(inner))
         if node.condition is not None and all(map(is_note, inner)) and head.key not in mentions(body):
-            return [*seen, c.If(at_start(node.condition, head), body)]  # one iteration touches what all of them do
+            begins = at_start(node.condition, head)
+            if not self.is_idle(begins):
+                return [*seen, c.If(begins, body)]  # one iteration touches what all of them do
         return [*seen, c.For(start, node.condition, node.step, body)]
+
+    def is_idle(self, condition: c.Expr) -> bool:
+        """Whether a condition asks if an unsigned number is at least 0: compilers warn of that."""
+        match condition:
+            case c.Binary(op="<=", left=low, right=value) | c.Binary(op=">=", left=value, right=low) if (
+                constant(low) == 0
+            ):
+                found = (self.region.scope.symbols.get(name) for name in mentions(value))
+                return any(s is not None and s.is_integer and not s.shape.element.signed for s in found)
+        return False
 
     def branch(self, node: c.If) -> list[c.Stmt]:
         """Both branches under their condition, or what they touch by names alone, whichever is taken."""

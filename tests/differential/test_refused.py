@@ -36,6 +36,8 @@ OPTIONS = {
     "latest": Options(fuse="max"),
     "unshared": Options(threads="always"),
     "iterations": Options(fuse="smart"),
+    "partly": Options(threads="always"),
+    "looked_up": Options(threads="always"),
     "added": Options(threads="always", max_recompute=1e6),
     "hulls": Options(tile_sizes=(4, 2), max_recompute=50.0),
     "reversed": Options(threads="always", max_recompute=100.0),

@@ -108,6 +108,8 @@ def test_what_is_computed_before_the_nest(body: str, expected: list[str], read_t
         pairs("c[i][j] = s * exp(0.5);"),  # compilers fold it
         pairs("double t = 0; for (int k = 0; k < m; k++) t += c[i][k]; c[i][j] = s / t;"),  # the nest writes it
         pairs("double t = 0; for (int k = 0; k < j; k++) t += a[i][k]; c[i][j] = s / t;"),  # another sum for each j
+        pairs("double t = w[i]; for (int k = 0; k < m; k++) if (j > 6) t += a[i][k]; c[i][j] = s / t;"),  # for some j
+        pairs("double t = exp(w[i]); if (j > 6) t = exp(w[0]); c[i][j] = s / t;"),
         pairs("c[i][j] = w[j] > 0 ? s * log(w[j]) : s;"),  # evaluated where the condition holds only
         pairs("use(w); c[i][j] = s * exp(w[i]);"),
         LARGE.format(3),  # n x n values, no array of the nest has so many, and each of them is read three times only

@@ -9,7 +9,7 @@ from pathlib import Path
 import islpy as isl
 import pytest
 
-from polyc.cost.time_sizes import LONG_ROW, _work
+from polyc.cost.time_sizes import LONG_ROW, Untiled, _work, shape_for
 from polyc.frontend import read
 from polyc.model.program import Compiled, InputOptions, Options, Program
 from polyc.model.scop import Region
@@ -280,9 +280,20 @@ def test_a_step_does_the_work_of_its_own_planes(tmp_path: Path) -> None:
         assert not isinstance(steps, NotSteps)
         done.append(_work(program, steps, ()))
     two, three = done
+    assert two is not None
+    assert three is not None
     assert two.operations == three.operations
     assert (two.moved_bytes, three.moved_bytes) == (24, 24)  # one is read, and one read and written
     assert (two.cell_bytes, three.cell_bytes) == (16, 24)
+
+
+def test_a_nest_without_iterations_at_the_sample_sizes_is_left_alone(tmp_path: Path) -> None:
+    program = initial_program(region_of(IN_ORDER, tmp_path).scop, Options())
+    steps = time_steps(program, program.tree.domain)
+    assert not isinstance(steps, NotSteps)
+    few = program.scop.context.intersect(isl.Set("[t, n] -> { : n <= 2 }"))
+    found = shape_for(replace(program, scop=replace(program.scop, context=few)), steps)
+    assert found == Untiled("it has no iterations at the sizes that its cost is estimated for")
 
 
 def test_adi_is_left_alone() -> None:

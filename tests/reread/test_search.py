@@ -160,3 +160,24 @@ void f(const struct image *im, unsigned char **map, const short *in, unsigned ch
     assert compiled.certificate.text == "shown"
     assert "im_width_at" in compiled.text
     assert "map_0_first" in compiled.text
+
+
+@pytest.mark.parametrize(("type_", "begins"), [("long", "if (0 <= n - 3)"), ("unsigned long", "i <= n - 3; i++")])
+def test_an_unsigned_number_is_not_compared_with_0(type_: str, begins: str) -> None:
+    """Compilers warn of what is always so: such a loop stays, though one iteration touches what all of them do."""
+    text = f"""
+void f({type_} n, const int *col, double *y, const double *x)
+{{
+    for ({type_} i = 0; i < n; i++)
+        y[i] = x[col[i]];
+    for ({type_} i = 0; i <= n - 3; i++)
+        y[n + i] = x[0];
+}}
+"""
+    (region,) = read("t.c", InputOptions(detect=True), text=text).regions
+    compiled = compile_region(region, Options(threads="always"))
+    assert compiled.certificate is not None
+    assert compiled.certificate.text == "shown"
+    asked = compiled.in_file.partition("polyc_is_apart &=")[0]
+    assert begins in asked
+    assert ("0 <= " in asked) == (type_ == "long")

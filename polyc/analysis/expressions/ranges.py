@@ -15,6 +15,7 @@ UNKNOWN: Bounds = (None, None)
 LARGEST = 1 << 24
 """No larger bound is used: what is computed from such numbers fits every type from `int` up."""
 MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
+TRUTHS = c.COMPARISONS | {"&&", "||", "!"}
 NARROW = {
     "_Bool": 1,
     "unsigned char": 255,
@@ -53,7 +54,8 @@ def decided(node: c.Expr, element: Element) -> bool | None:
     """What a comparison always says, by the types of what it compares; None where that depends on the values."""
     if not isinstance(node, c.Binary) or node.op not in (*MIRRORED, "==", "!="):
         return None
-    (a, b), (x, y) = (_both(bounds_of(side, lambda _: None, element)) for side in (node.left, node.right))
+    sides = ((node.left, node.right), (node.right, node.left))
+    (a, b), (x, y) = (_compared(side, other, element) for side, other in sides)
     if a is None or b is None or x is None or y is None:
         return None
     if node.op in ("==", "!="):
@@ -62,6 +64,22 @@ def decided(node: c.Expr, element: Element) -> bool | None:
         (a, b), (x, y) = (x, y), (a, b)
     below, above = (b < x, a >= y) if node.op in ("<", ">") else (b <= x, a > y)
     return True if below else False if above else None
+
+
+def _compared(expr: c.Expr, other: c.Expr, element: Element) -> Bounds:
+    """The bounds of one side of a comparison: below 0 where the other side is promoted to `int`."""
+    number = constant(expr)
+    while isinstance(other, c.Cast) and other.type in ("int", "long"):
+        other = other.operand
+    narrow = other.type in NARROW if isinstance(other, c.Cast) else isinstance(other, c.Name | c.Subscript)
+    if number is not None and number < 0 and (narrow or _is_truth(other)):
+        return number, number
+    return _both(bounds_of(expr, lambda _: None, element))
+
+
+def _is_truth(expr: c.Expr) -> bool:
+    """Whether a value is 0 or 1."""
+    return isinstance(expr, c.Binary | c.Unary) and expr.op in TRUTHS
 
 
 def _bounds(expr: c.Expr, known: Known, element: Element) -> Bounds:
@@ -79,6 +97,8 @@ def _bounds(expr: c.Expr, known: Known, element: Element) -> Bounds:
             return 0, NARROW[type_text]
         case c.Cast(type="int" | "long" | "unsigned" | "unsigned int" | "long long" | "size_t", operand=inner):
             return _both(bounds_of(inner, known, element))
+        case _ if _is_truth(expr):
+            return 0, 1
         case c.Binary(op="+" | "*" as op, left=left, right=right):
             (a, b), (x, y) = _both(bounds_of(left, known, element)), _both(bounds_of(right, known, element))
             if a is None or b is None or x is None or y is None:

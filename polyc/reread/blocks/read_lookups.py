@@ -316,6 +316,8 @@ class _Block:
                     kind = self.types.get(target.array)
                     if kind is not None and op == "=":
                         self.values[target.array] = self.cast(kind, self.resolved(_bare(value)))
+            case c.ExprStmt(expr=c.Cast("void", c.Name())), _ if _bare(then) == _bare(now):
+                pass
             case c.Decl(init=None) | c.Note() | c.Comment() | c.Empty(), _ if _bare(then) == _bare(now):
                 if isinstance(then, c.Decl):
                     self.values.pop(then.name, None)

@@ -100,7 +100,7 @@ WHERE = {
     "blocks": ("looked_up", "scattered", "past_caches", "pieces"),
     "rowblocks": ("streams", "solve"),
     "pack": ("packed",),
-    "edges": ("upwind",),
+    "edges": ("upwind", "classes"),
     "jam": ("streams", "solve"),
     "spread": ("filter", "columns", "own_rows", "where_largest"),
     "rejoin": ("rejoined",),

@@ -16,7 +16,8 @@ import polyc.passes.blocks.solves as solves
 import polyc.passes.loops.columns as columns
 import polyc.passes.loops.spread as spread
 import polyc.passes.products.jam as jam
-from polyc.analysis.expressions.selects import SELECTS
+from polyc.analysis.expressions.promoted import ROOTS
+from polyc.analysis.expressions.selects import SELECTS, WHOLE_SELECT
 from polyc.model import ctree as c
 from polyc.model.program import Buffer
 from polyc.model.tree import Band, Filter, Member, Node, Role, Sequence
@@ -267,7 +268,8 @@ def of_selects(change: Callable[[c.Call], c.Expr]) -> Install:
     """Change what is printed where both branches are computed."""
 
     def at(node: c.Node) -> c.Node | None:
-        return change(node) if isinstance(node, c.Call) and node.function in SELECTS.values() else None
+        known = isinstance(node, c.Call) and node.function in (*SELECTS.values(), WHOLE_SELECT)
+        return change(node) if known and isinstance(node, c.Call) else None
 
     return patched(
         instances.InstancePrinter, "_selected", lambda original: lambda self, body: c.rewrite(original(self, body), at)
@@ -283,6 +285,32 @@ def one_less_exact(call: c.Call) -> c.Expr:
     return replace(call, function=SELECTS["float"])
 
 
+def of_tests(change: Callable[[c.Binary], c.Expr]) -> Install:
+    """Change conditions of which both parts are computed."""
+
+    def test_of(call: c.Call) -> c.Expr:
+        test, *rest = call.arguments
+        joined = isinstance(test, c.Binary) and test.op in ("&", "|")
+        return replace(call, arguments=(change(test), *rest)) if joined and isinstance(test, c.Binary) else call
+
+    return of_selects(test_of)
+
+
+def of_roots(change: Callable[[c.Call], c.Expr]) -> Install:
+    """Change what is printed for square roots."""
+
+    def at(node: c.Node) -> c.Node | None:
+        return change(node) if isinstance(node, c.Call) and node.function in ROOTS.values() else None
+
+    return patched(
+        instances.InstancePrinter, "_whole", lambda original: lambda self, body: c.rewrite(original(self, body), at)
+    )
+
+
+add("edges", "the other of two conditions", "", of_tests(lambda test: replace(test, op="|" if test.op == "&" else "&")))
+add("edges", "one of two conditions", "", of_tests(lambda test: test.left))
+add("edges", "roots in the other precision", "", of_roots(lambda call: replace(call, function=ROOTS["sqrtf"])))
+add("edges", "no roots", "the argument itself", of_roots(lambda call: call.arguments[0]))
 add("edges", "branches turned", "of a choice", of_selects(turned))
 add("edges", "first branch alone", "whatever the condition says", of_selects(lambda call: call.arguments[1]))
 add("edges", "doubles as floats", "the other macro", of_selects(one_less_exact))

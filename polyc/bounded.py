@@ -166,17 +166,20 @@ def processor_seconds() -> float:
     return sum(os.times()[:4])
 
 
-def within_time(context: isl.Context, operations: int, step: Callable[[], T], done: Callable[[], int] = int) -> T:
+def within_time(
+    context: isl.Context, operations: int, step: Callable[[], T], done: Callable[[], int] = int, hard: bool = False
+) -> T:
     """What a step answers under a budget, for an answer that cannot come from a copy of this process.
 
     A step of more than QUICK operations is done by a copy first, which has a limit of processor time: of linear forms
     with large coefficients, `E[3060 * l + 204 * k + 17 * j + i]`, an operation takes ever longer. Raises OverBudget.
     done: how many of its parts a step has done and keeps. While each try adds to them, the next one goes on from there.
+    hard: fewer operations than QUICK may take minutes: a copy does the step first, in any case.
     """
     if operations <= QUICK:
         return within(context, operations, step)()
     end = time.process_time() + MOST_SECONDS
-    for left in range(operations // QUICK, -1, -1):  # one more: what a try has begun last is lost
+    for left in () if hard else range(operations // QUICK, -1, -1):  # one more: what a try has begun last is lost
         before = done()
         try:
             return within(context, QUICK, step)()

@@ -8,7 +8,7 @@ from functools import partial
 
 from polyc import fallback
 from polyc.analysis.coincident import with_coincident_loops
-from polyc.analysis.dependences import Known, compute_dependences, no_dependences
+from polyc.analysis.dependences import Known, compute_dependences, has_large_factors, no_dependences
 from polyc.analysis.loop_facts import achieved
 from polyc.analysis.members import with_members_apart
 from polyc.attempt import Attempt, with_next_version, with_other_values
@@ -374,7 +374,7 @@ def _with_dependences(attempt: Attempt, untouched: Program) -> Program:
         known: Known = {}
         step = partial(initial_program, program.scop, program.options, known)
         operations = fallback.checking(program.scop) * program.operations
-        initial = within_time(attempt.context, operations, step, known.__len__)
+        initial = within_time(attempt.context, operations, step, known.__len__, has_large_factors(program.scop))
         return replace(initial, remarks=program.remarks, parted=program.parted)
 
     return attempt.ran("dependences", found, untouched, message, shown="initial")

@@ -21,6 +21,9 @@ from polyc.model.program import Dependences
 from polyc.model.scop import Access, AccessKind, Scop, Statement
 from polyc.poly import OverBudget, coalesced, empty_map, is_used_up, maps
 
+LARGE_FACTOR = 256
+"""Of a loop in a subscript, `a[(27 * i + j) * 33 + k]`: isl may take minutes for few operations on such."""
+
 
 def last_writers(accesses: Accesses, order: isl.UnionMap) -> isl.UnionMap:
     """`{ S[i] -> A[x] }`: the writes whose value may be in the array at the end.
@@ -64,6 +67,18 @@ def _by_array(scop: Scop) -> dict[str, list[tuple[Statement, int, Access]]]:
         for position, access in enumerate(statement.accesses):
             found.setdefault(access.array, []).append((statement, position, access))
     return found
+
+
+def has_large_factors(scop: Scop) -> bool:
+    """Whether a subscript has a loop with a factor of LARGE_FACTOR or more, and several loops."""
+    every = (access.relation for statement in scop.statements.values() for access in statement.accesses)
+    return any(_has_large_factors(constraint) for one in every for constraint in one.affine_hull().get_constraints())
+
+
+def _has_large_factors(constraint: isl.Constraint) -> bool:
+    loops = (constraint.get_coefficient_val(isl.dim_type.in_, k) for k in range(constraint.dim(isl.dim_type.in_)))
+    factors = [abs(factor.to_python()) for factor in loops if not factor.is_zero()]
+    return len(factors) > 1 and max(factors) >= LARGE_FACTOR
 
 
 Known: TypeAlias = dict[tuple[str, str], Flow | isl.UnionMap]

@@ -37,6 +37,8 @@ OPTIONS = {
     "unshared": Options(threads="always"),
     "iterations": Options(fuse="smart"),
     "partly": Options(threads="always"),
+    "first_of_two": Options(fuse="max", threads="always"),
+    "few_sizes": Options(tile_sizes=(3,), threads="always", max_recompute=0.0),
     "looked_up": Options(threads="always"),
     "added": Options(threads="always", max_recompute=1e6),
     "hulls": Options(tile_sizes=(4, 2), max_recompute=50.0),
@@ -48,7 +50,7 @@ OPTIONS = {
     "kept_back": Options(threads="always", max_recompute=50.0, strips=3),
     "separate": Options(fuse="max", threads="always", max_recompute=50.0),
 }
-ASSUMED = {"assumed": ("n >= -1",)}
+ASSUMED = {"assumed": ("n >= -1",), "few_sizes": ("n >= 1",)}
 
 
 FILES = [*sorted(FOLDER.glob("*.c")), FOLDER.parents[1] / "mutation" / "programs" / "webs.c"]

@@ -10,7 +10,7 @@ import islpy as isl
 import pytest
 
 from polyc import bounded
-from polyc.analysis.dependences import Known, compute_dependences
+from polyc.analysis.dependences import Known, compute_dependences, has_large_factors
 from polyc.errors import UserError
 from polyc.frontend import read
 from polyc.frontend.c.state import CTX
@@ -226,6 +226,28 @@ def test_what_is_over_budget_in_a_copy_is_not_done_again(monkeypatch: pytest.Mon
     with pytest.raises(OverBudget):
         bounded.within_time(CTX, 5000, endless)
     assert done == [0]
+    with pytest.raises(OverBudget):
+        bounded.within_time(CTX, 5000, endless, hard=True)
+    assert done == [0]
+
+
+@pytest.mark.parametrize(
+    ("subscript", "large"), [("(27 * i + j) * 33 + k", True), ("300 * i", False), ("i + j", False)]
+)
+def test_large_factors_of_subscripts(subscript: str, large: bool, tmp_path: Path) -> None:
+    """Few operations on them may take minutes."""
+    text = f"""
+void f(int n, double *a)
+{{
+#pragma scop
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++)
+            for (int k = j; k < n; k++)
+                a[{subscript}] += 1;
+#pragma endscop
+}}
+"""
+    assert has_large_factors(region_of(text, tmp_path).scop) == large
 
 
 def test_a_pass_that_is_needed_and_comes_to_no_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

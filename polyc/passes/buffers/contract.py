@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from itertools import combinations
 from math import prod
 
 import islpy as isl
 
+from polyc.analysis.order import order_map, runs
 from polyc.cost.storage import STACK_BYTES
 from polyc.model.program import Buffer, Program
 from polyc.model.scop import Access, AccessKind
@@ -18,6 +20,7 @@ from polyc.model.tree import (
     Member,
     Node,
     Sequence,
+    walk,
 )
 from polyc.nests.boxes import bounding_box
 from polyc.nests.lifetimes import stays_within
@@ -179,7 +182,7 @@ class _Contractor:
                 if (
                     deeper is None
                     and not self.reads_alone(buffer, flow, inside)
-                    and not self.come_apart(users, inside)
+                    and not self.come_apart(users, inside, node)
                     and self.declared(buffer, inside)
                 ):
                     deeper = _declaring(buffer.key, node.child)
@@ -223,19 +226,46 @@ class _Contractor:
         setting = writing.apply(around.iterations(writing))
         return not unset.apply(around.iterations(unset)).subtract(setting).is_empty()
 
-    def come_apart(self, users: frozenset[str], around: _Around) -> bool:
+    def come_apart(self, users: frozenset[str], around: _Around, band: Band) -> bool:
         """Whether isl makes loops of their own for some users, one behind the other: where one of two never runs in a
-        later iteration than the other, or both run in a single one (isl_ast_codegen.c, generate_components)."""
+        later iteration than the other, or both run in a single one (isl_ast_codegen.c, generate_components); of the
+        last loop only, where nothing else runs before and behind that one, and one of them runs first in it.
+
+        band: the innermost one of the loops
+        """
         if around.added is not None or len(users) < 2:
             return False
-        ran: list[isl.Set] = []
-        for name in sorted(users):
-            domain = isl.UnionSet.from_set(self.program.statements[name].domain)
-            found = isl.Set.from_union_set(domain.apply(around.iterations(domain)))
-            found = found.intersect_params(self.program.scop.known)
-            if not any(found.is_equal(other) for other in ran):
-                ran.append(found)
-        return any(_follow(one, other) for k, one in enumerate(ran) for other in ran[: k or 1])
+        ran = {name: self.iterations(name, around) for name in sorted(users)}
+        apart: list[isl.Set] = []
+        for found in ran.values():
+            if not any(found.is_equal(other) for other in apart):
+                apart.append(found)
+        if any(_follow(one, other) for k, one in enumerate(apart) for other in apart[: k or 1]):
+            return True
+        at_once = [pair for pair in combinations(ran, 2) if not any(_at_last(*(ran[name] for name in pair)))]
+        if not at_once or any(isinstance(node, Extension) for node in walk(band)):
+            return False
+        others = [self.iterations(name, around) for name in self.running(band) - users]
+        order = order_map(runs(Domain(band.members[0].schedule.domain(), band.child)))
+        return any(
+            not any(all(_at_last(ran[one], own)) for own in others) and self.is_first(one, other, around, order)
+            for one, other in at_once
+        )
+
+    def iterations(self, name: str, around: _Around) -> isl.Set:
+        """Those of some loops that a statement runs in."""
+        domain = isl.UnionSet.from_set(self.program.statements[name].domain)
+        found = isl.Set.from_union_set(domain.apply(around.iterations(domain)))
+        return found.intersect_params(self.program.scop.known)
+
+    def is_first(self, one: str, other: str, around: _Around, order: isl.UnionMap) -> bool:
+        """Whether in each iteration of some loops all of one of two statements runs before all of the other."""
+        first, second = (
+            around.iterations(isl.UnionSet.from_set(self.program.statements[name].domain)) for name in (one, other)
+        )
+        same = first.apply_range(second.reverse())
+        before = same.intersect(order.lex_lt_union_map(order))
+        return bool(before.is_empty() or before.is_equal(same))
 
     def declared(self, buffer: Buffer, around: _Around) -> bool:
         """Whether the buffer has a box of constant size inside these loops; if so, it is that from now on.
@@ -290,6 +320,16 @@ def _follow(one: isl.Set, other: isl.Set) -> bool:
         alternate = alternate or before
         pairs = pairs.equate(isl.dim_type.in_, k, isl.dim_type.out, k)
     return not alternate
+
+
+def _at_last(one: isl.Set, other: isl.Set) -> tuple[bool, bool]:
+    """Whether one set of iterations has some before, and some behind, those of the other at the last loop, in the same
+    iterations of the loops around."""
+    pairs, last = isl.Map.from_domain_and_range(one, other), one.dim(isl.dim_type.set) - 1
+    for k in range(last):
+        pairs = pairs.equate(isl.dim_type.in_, k, isl.dim_type.out, k)
+    before = pairs.order_lt(isl.dim_type.in_, last, isl.dim_type.out, last)
+    return not before.is_empty(), not pairs.order_gt(isl.dim_type.in_, last, isl.dim_type.out, last).is_empty()
 
 
 def _declaring(key: str, node: Node) -> Node:

@@ -214,6 +214,9 @@ class Fuser:
                 {"bytes": bytes_used, "limit": self.data.space},
             )
         reserved, guard = self._guarded(self._reserved(cluster, nest, extension, shared))
+        for usual in (guard, *(kept.guard for kept in producer_data)):
+            if usual is not None and extension.intersect_params(usual).is_empty():
+                return None  # at the sizes that the guard lets through no tile needs any of it
         return replace(
             cluster,
             tile_of=cluster.tile_of.union(extension.reverse()),

@@ -214,9 +214,8 @@ class Fuser:
                 {"bytes": bytes_used, "limit": self.data.space},
             )
         reserved, guard = self._guarded(self._reserved(cluster, nest, extension, shared))
-        for usual in (guard, *(kept.guard for kept in producer_data)):
-            if usual is not None and extension.intersect_params(usual).is_empty():
-                return None  # at the sizes that the guard lets through no tile needs any of it
+        if any(d.guard is not None and extension.intersect_params(d.guard).is_empty() for d in producer_data):
+            return None  # at the sizes for which its buffers are large enough no tile needs any of it
         return replace(
             cluster,
             tile_of=cluster.tile_of.union(extension.reverse()),

@@ -119,7 +119,7 @@ class Member:
     """In a kernel: places that each shared array has which is declared right inside the loop. With two, an iteration's
     copies are for the next one, and run beside what uses those of the iteration before."""
     unroll: int = 1
-    """In a kernel: iterations that are worth having at once, to hide what one of them waits for."""
+    """Iterations that are worth having at once, to hide what one of them waits for: in a kernel, or of rows."""
     lanes: int = 0
     """For a vector loop: it has so many iterations, and operations on vectors are printed for all of them at once."""
     lookups: Lookups | None = None

@@ -269,7 +269,8 @@ class _Spreader:
         self.made = True
         self.tell(instances, member, rows or size, scalars, filled)
         self.program = with_columns(self.program, filled)
-        inside = sink(replace(member, role=Role.POINT), steps, waits_for_nothing if rows else lambda nest: False)
+        point = replace(member, role=Role.POINT, unroll=max(rows, 1))
+        inside = sink(point, steps, waits_for_nothing if rows else lambda nest: False)
         inside = Mark("allocate", inside, names=keys) if keys else inside
         if not filled:
             return Band(outer, band.permutable or not others, inside) if outer else inside

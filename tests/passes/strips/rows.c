@@ -30,10 +30,10 @@ domain
     mark "allocate" names(t_of)
       sequence
         filter { S0[i] }
-          band[c] for(i) permutable point { S0[i] -> [i] }
+          band[c] for(i) permutable point unroll(8) { S0[i] -> [i] }
         filter { S1[i, j]; S2[i, j] }
           band[-] for(j) { S1[i, j] -> [j]; S2[i, j] -> [j] }
-            band[c] for(i) permutable point { S1[i, j] -> [i]; S2[i, j] -> [i] }
+            band[c] for(i) permutable point unroll(8) { S1[i, j] -> [i]; S2[i, j] -> [i] }
               sequence
                 filter { S1[i, j] }
                 filter { S2[i, j] }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from polyc.analysis.expressions.promoted import ROOTS
 from polyc.model import ctree as c
 from polyc.records import dataclass, replace
 
@@ -11,8 +12,6 @@ TAKEN = "polyc_taken"
 """The variable that has the answer of the condition."""
 FLOATS = ("float", "double")
 _ABSOLUTE = ("fabs", "fabsf")
-_ROOTS = ("sqrt", "sqrtf")
-"""Of which loops that compute both branches set no errno (`makes_vectors`)."""
 _UPDATES = ("=", "+=", "-=", "*=")
 
 Asked = Callable[[c.ArrayRef], bool]
@@ -224,7 +223,8 @@ class Choices:
             case c.Unary(op="-" | "+", operand=operand) | c.Cast(type="float" | "double", operand=operand):
                 return self.type_of(operand) in SELECTS and self._is_free(operand)
             case c.Call(function=name, arguments=(operand,)):
-                return name in (*_ABSOLUTE, *_ROOTS) and self._is_free(operand)
+                # Roots set no errno in loops that compute both branches (`makes_vectors`).
+                return (name in _ABSOLUTE or name in ROOTS) and self._is_free(operand)
         return False
 
     def _is_fixed(self, expr: c.Expr) -> bool:

@@ -380,13 +380,11 @@ class LoopPrinter:
 
     def pragmas(self, member: Member | None, condition: c.Expr, body: c.Stmt, together: int) -> tuple[str, ...]:
         """together: how many loops, from this one on, share the threads"""
-        if (
-            member is not None
-            and member.unroll > 1
-            and not (member.vector or any(isinstance(n, c.For) for n in c.walk(body)))
-        ):
+        if member is None:
+            return ()
+        if member.unroll > 1 and not member.vector and not any(isinstance(n, c.For) for n in c.walk(body)):
             return (f"{UNROLL_ON_CPU} {member.unroll}",)
-        if member is None or self.program.options.target != "openmp":
+        if self.program.options.target != "openmp":
             return ()
         if not (isinstance(condition, c.Binary) and condition.op in ("<", "<=")):
             return ()  # not the canonical form that OpenMP asks for

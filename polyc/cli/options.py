@@ -404,6 +404,7 @@ def input_options(values: dict[str, Any], default_cc: str = "cc") -> InputOption
         launcher=values.get("launcher", ()),
         whole=values.get("whole", False),
         flags=values.get("flags", ()),
+        any_build=values.get("any_build", True),
         cc=values["cc"] or first_compiler(default_cc),
         budget=enough(values["budget"]),
     )

@@ -21,7 +21,7 @@ from polyc.frontend.c.effects import Effects
 from polyc.frontend.c.functions import ENDS
 from polyc.frontend.c.liveness import jumped_to
 from polyc.frontend.c.parse import SKIPPED, Parsed, parse_function
-from polyc.frontend.c.units import NotRead, NotWhole, Unit, has_code, stretch, unit_of, units
+from polyc.frontend.c.units import NotRead, NotWhole, Unit, has_code, stretch, unit_of, units, with_condition
 from polyc.frontend.c.worksharing import Sharing, path_to
 from polyc.frontend.overlaps import CODE as OVERLAPS
 from polyc.frontend.text.asserts import asserted
@@ -138,7 +138,7 @@ class Detector:
         self.begun = processor_seconds()
         item = self.chunks.items[self.index]
         text = self.chunks.text_of(self.index)
-        reason = why_not(text, self.openmp)
+        reason = why_not(text, self.openmp) or self.why_not_in_other_builds(item.start, item.end)
         if reason is not None:
             self.leave(first_loop(self.chunks, self.index), reason)
             return
@@ -155,6 +155,12 @@ class Detector:
         assert item.is_function
         self.targets = jumped_to(self.parsed.function.body)
         self.block(self.parsed.function.body)
+
+    def why_not_in_other_builds(self, start: int, end: int) -> str | None:
+        """Why all of a function is left alone, by what only a build with OpenMP has of it."""
+        pre = self.places.pre
+        construct = pre.other.construct_in(pre.place(start)[1], pre.place(end - 1)[1])
+        return f"its function has pragmas of its own in builds with OpenMP ('{construct}')" if construct else None
 
     def search_inside(self, marked: Marked) -> None:
         """Find regions in the blocks of a marked region, which is none as a whole."""
@@ -424,6 +430,7 @@ class Detector:
             raise NotWhole("a pragma before it comes from another file")
         if any(has_code(self.places, line) for line in range(first, place.first)):
             raise NotWhole("its pragma shares lines with something else")
+        first = with_condition(self.places, first, place.last)
         return pragmas[0].start, replace(place, first=first, start=self.places.user.line_starts[first - 1])
 
     def blamed(self, problem: UserError, parts: list[Unit]) -> dict[int, str]:

@@ -14,15 +14,17 @@ from polyc.frontend.c.parse import Parsed, parse_function
 from polyc.frontend.c.preamble import original_text, preamble
 from polyc.frontend.c.state import CTX
 from polyc.frontend.c.units import chosen
-from polyc.frontend.detect import Detector, Found, Judge, first_loop, worth_a_look
+from polyc.frontend.detect import Detector, Found, Judge, ahead, first_loop, worth_a_look
 from polyc.frontend.idioms.bodies import Bodies
 from polyc.frontend.idioms.helpers import Helpers
 from polyc.frontend.model import Modeller, unique
 from polyc.frontend.sets.promises import names_in, parse_condition
+from polyc.frontend.text.builds import read_for_builds
 from polyc.frontend.text.chunks import Chunks, cut
+from polyc.frontend.text.foreign import foreign
 from polyc.frontend.text.places import Places, Stretch
 from polyc.frontend.text.pragmas import Marked, Pragmas, find_pragmas, following, place_regions, tell_unplaced
-from polyc.frontend.text.preprocess import Preprocessed, preprocess
+from polyc.frontend.text.preprocess import Preprocessed
 from polyc.frontend.text.source import UserFile, as_file, assert_unchanged, load
 from polyc.model import ctree as c
 from polyc.model.program import InputOptions
@@ -57,7 +59,7 @@ def preprocessed(path: str, options: InputOptions, text: str | None = None) -> t
     user = load(path) if text is None else as_file(path, text.encode("utf-8", "surrogateescape"))
     if len(user.text) > LARGE and "scop" not in user.text and not (options.allow_no_scop or options.detect):
         raise no_region(path)
-    pre = preprocess(path, options, text)
+    pre = read_for_builds(path, options, text)
     if text is None:
         assert_unchanged(user)
     return user, pre
@@ -160,6 +162,9 @@ class _Reader:
                 problems += problem.diagnostics
                 continue
             for item in group:
+                if (stray := self.directive_before(item)) is not None:
+                    problems.append(stray)
+                    continue
                 modeller = self.modeller(item, parsed, group)
                 try:
                     with budget(CTX, self.options.budget):
@@ -271,6 +276,18 @@ class _Reader:
         hint: str = "move the loops that matter into a function or a region of their own",
     ) -> Diagnostic:
         return Diagnostic("too-large", message, self.places.span(item.start, item.start + 1), hint)
+
+    def directive_before(self, item: Marked) -> Diagnostic | None:
+        """A directive of OpenMP whose loop is the region's first one: in its place there would be a block."""
+        text, pre = self.chunks.text, self.places.pre
+        begin = ahead(text, item.start)
+        found = next((one.shown for one in foreign(text, begin, item.start) if one.is_construct), None)
+        found = found or pre.other.construct_in(pre.place(begin)[1], pre.place(item.start)[1])
+        if found is None:
+            return None
+        message = f"'{found}' before the region wants a loop behind it, and polyc prints a block there"
+        hint = "move it into the region, where it goes with its loop, or take it out: polyc finds out what is parallel"
+        return Diagnostic("stray-directive", message, self.places.span(item.start, item.start + 1), hint)
 
     def modeller(self, item: Marked, parsed: Parsed, group: list[Marked]) -> Modeller:
         return Modeller(

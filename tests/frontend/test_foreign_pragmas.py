@@ -92,6 +92,54 @@ def test_a_hint_stays_in_the_other_branch(tmp_path: Path) -> None:
     assert "as it was written */\n#pragma GCC ivdep\n" in out
 
 
+BUILDS = {
+    "a condition": f"#ifdef _OPENMP\n#pragma omp parallel for\n#endif\n    {LOOP}",
+    "a macro": f"    PARALLEL_FOR\n    {LOOP}",
+    "other code": "    for (int i = 0; i < n; i++) {\n#ifdef _OPENMP\n        b[i] = i;\n#endif\n"
+    "        a[i] = b[i];\n    }",
+    "both loops": "#ifdef _OPENMP\n#pragma omp parallel for\n    for (int i = 0; i < n; i++)\n#else\n"
+    "    for (int i = 0; i < n; i++)\n#endif\n        a[i] = b[i];",
+}
+MACRO = '#ifdef _OPENMP\n#define PARALLEL_FOR _Pragma("omp parallel for")\n#else\n#define PARALLEL_FOR\n#endif\n'
+
+
+@pytest.mark.parametrize(
+    ("form", "keep", "replace"),
+    [
+        ("a condition", "its function has pragmas of its own in builds with OpenMP", None),
+        ("a macro", "its function has pragmas of its own in builds with OpenMP", None),
+        ("other code", "it has other code in builds with OpenMP", "it has other code in builds with OpenMP"),
+        ("both loops", "its function has pragmas of its own in builds with OpenMP", "an '#else' in it belongs"),
+    ],
+)
+def test_directives_of_the_other_build(form: str, keep: str, replace: str | None, tmp_path: Path) -> None:
+    """What is printed is C in builds with OpenMP and without it, whichever one the file was read for."""
+    text = MACRO + function(BUILDS[form])
+    for openmp, reason in (("keep", keep), ("replace", replace)):
+        source = found_in(text, tmp_path, openmp)
+        assert bool(source.regions) == (reason is None)
+        assert reason is None or told(source)[0].startswith(reason)
+        out = render_file(source, [compile_region(region, Options()) for region in source.regions])
+        (tmp_path / "out.c").write_text(out)
+        for flags in ([], ["-fopenmp"]):
+            subprocess.run(["gcc", "-fsyntax-only", *flags, str(tmp_path / "out.c")], check=True)
+
+
+def test_a_header_may_have_the_directive(tmp_path: Path) -> None:
+    (tmp_path / "own.h").write_text(MACRO)
+    source = found_in('#include "own.h"\n' + function(BUILDS["a macro"]), tmp_path)
+    assert source.regions == ()
+    assert "in builds with OpenMP" in told(source)[0]
+
+
+@pytest.mark.parametrize("before", ["#pragma omp parallel for", "#ifdef _OPENMP\n#pragma omp parallel for\n#endif"])
+def test_a_directive_before_a_marked_region(before: str, tmp_path: Path) -> None:
+    text = function(f"{before}\n#pragma scop\n    {LOOP}\n#pragma endscop")
+    with pytest.raises(UserError) as caught:
+        found_in(text, tmp_path)
+    assert [one.code for one in caught.value.diagnostics] == ["stray-directive"]
+
+
 OPENMP = """
 static double lowest;
 void scale(int n, double *restrict a, double *restrict b)

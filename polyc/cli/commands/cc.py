@@ -327,6 +327,7 @@ class _Build:
             woken = self.line.openmp is None and values["openmp"] == "replace"
             values["target"] = values["target"] if woken else "c"
         values["flags"] = (*self.line.reading, *(["-fopenmp"] if woken else []))
+        values["any_build"] = False
         key = self.key(source, text, values)
         entry = cache.load(key) if key is not None else None
         if entry is None:

@@ -201,6 +201,8 @@ def stretch(places: Places, start: int, end: int) -> Stretch:
         last += 1
         if until is not None or last > len(user.line_starts) or _pieces(places, last):
             raise NotWhole("macros with braces stand in it")
+    if not pre.other.code.isdisjoint(range(first, last + 1)):
+        raise NotWhole("it has other code in builds with OpenMP, or without ('_OPENMP')")
     before = user.line(first - 1) if first > 1 else ""
     if before.rstrip().endswith("\\") or not text.rstrip().endswith((";", "}")):
         raise NotWhole("macros with braces stand in it")
@@ -255,6 +257,18 @@ def chosen(places: Places, first: int, last: int, cut: tuple[int | None, int | N
     if branches:
         raise NotWhole("a condition ('#if') that begins in it does not end in it")
     return "".join(kept)
+
+
+def with_condition(places: Places, first: int, last: int) -> int:
+    """The first of some lines, or the `#if` before them where a pragma on the first one stands under it.
+
+    Raises NotWhole where the lines are still no whole.
+    """
+    above = next((n for n in range(first - 1, 0, -1) if places.user.line(n).strip()), 0)
+    directive = _DIRECTIVE.match(places.user.line(above)) if above else None
+    first = above if directive is not None and directive[1] in _OPENS else first
+    chosen(places, first, last)
+    return first
 
 
 def _code(line: str) -> str:

@@ -18,6 +18,20 @@ _ESCAPES = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"a": b"\a", b"b": b"\b", b"f
 _MESSAGE = re.compile(r"^(.*?):(\d+):(?:(\d+):)? (?:fatal )?error: (.*)$")
 
 
+@dataclass(frozen=True, slots=True)
+class OtherBuild:
+    """The lines of the user's file that are others in a build with OpenMP, or without it where it was read with it."""
+
+    constructs: dict[int, str] = field(default_factory=dict)
+    """Directives that only that build has, each about the statement behind it."""
+    code: frozenset[int] = frozenset()
+    """Lines with other code in it."""
+
+    def construct_in(self, first: int, last: int) -> str | None:
+        """The first such directive in some lines."""
+        return next((self.constructs[line] for line in range(first, last + 1) if line in self.constructs), None)
+
+
 @dataclass(slots=True)
 class Preprocessed:
     """The output of `cc -E`, with its line markers still in it."""
@@ -32,6 +46,8 @@ class Preprocessed:
     system: frozenset[str] = frozenset()
     """The headers among the files that the compiler or its system brings with it."""
     dependencies: tuple[str, ...] = ()
+    other: OtherBuild = field(default_factory=OtherBuild)
+    """What the same file has in another build."""
     line_ends: list[int] | None = None
     """Offsets of the newlines, once somebody has asked: to count them for each place takes the square of the text."""
 

@@ -137,6 +137,8 @@ def shape_for(program: Program, steps: Steps) -> Shape | Untiled:
             return Untiled("")  # tiles would only run at once what runs at once without them
         if steps.has_inner_loops:
             return Untiled("")  # which may run in vectors in another order (`orders.py`)
+    if kind == "auto" and steps.waits and _updates_cells(program, steps):
+        return Untiled("")  # the same
     overlapped = overlapped_planes(program, steps) if kind in ("auto", OVERLAPPED) else ""
     if isinstance(overlapped, str) and kind == OVERLAPPED:
         return Untiled(overlapped)
@@ -169,6 +171,18 @@ def shape_for(program: Program, steps: Steps) -> Shape | Untiled:
         return Untiled(f"its data stay in the caches from step to step, or computing takes longer ({what})", data)
     asked = given_tile(program, TIME_TILES, sizes, names(steps.instances))
     return Shape(chosen, asked, what if asked == sizes else ASKED, data)
+
+
+def _updates_cells(program: Program, steps: Steps) -> bool:
+    """Whether several instances of a statement write one cell of an array in a step."""
+    for piece in sets(steps.instances):
+        when = isl.Map.from_pw_aff(value_on(steps.time.schedule, piece.get_space()))
+        for access in program.statements[set_name(piece)].accesses:
+            if access.kind is AccessKind.READ or access.array in program.scop.privatizable:
+                continue
+            if not when.flat_range_product(access.relation).intersect_domain(piece).is_injective():
+                return True
+    return False
 
 
 # --- what it does ----------------------------------------------------------------------------------------------------

@@ -216,7 +216,7 @@ def _is_negative(before: c.Expr, after: c.Expr) -> bool:
         case c.Literal() | c.Unary(op="-", operand=c.Literal() | c.Name()):
             return True
         case c.Binary(op="-", left=c.Literal(text=text), right=c.Name()):
-            return text.isdigit()
+            return text.rstrip("lL").isdigit()
     return False
 
 

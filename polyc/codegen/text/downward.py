@@ -49,13 +49,14 @@ def negative(bound: c.Expr) -> c.Expr | None:
             return c.Literal(str(-int(text))) if int(text) <= 0 else c.Unary("-", bound)
         case c.Unary(op="-", operand=c.Literal() | c.Name() as inner):
             return inner
-        case c.Binary(op="-", left=c.Literal(text=text) as less, right=c.Name() as size) if text.isdigit():
-            return c.Binary("-", size, less) if int(text) else size
+        case c.Binary(op="-", left=c.Literal(text=text) as less, right=c.Name() as size) if text.rstrip("lL").isdigit():
+            return size if text == "0" else c.Binary("-", size, less)
     return None
 
 
 def _negated(body: c.Stmt, name: str) -> c.Stmt | None:
-    """The statement with `x` for `-x` and `x + 1` for `1 - x`; None where the variable stands otherwise, or nowhere."""
+    """The statement with `x` for `-x`, `x + 1` for `1 - x` and `k - x` for `x + k`; None where the variable stands
+    otherwise, or nowhere."""
     variable = c.Name(name)
     left = False
 
@@ -71,6 +72,10 @@ def _negated(body: c.Stmt, name: str) -> c.Stmt | None:
                 return c.Binary("+", inner, more, node.span)
             case c.Binary(op="-", left=first, right=inner) if is_it(inner):
                 return c.Binary("+", c.rewrite(first, change), inner, node.span)
+            case c.Binary(op="+", left=inner, right=c.Name() as first) if is_it(inner) and first != variable:
+                return c.Binary("-", first, inner, node.span)
+            case c.Binary(op="+", left=first, right=inner) if is_it(inner):
+                return c.Binary("-", c.rewrite(first, change), inner, node.span)
             case c.Name(name=found):
                 left = left or found == name
             case c.Decl(name=found):

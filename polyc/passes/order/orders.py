@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import permutations, product
 
 import islpy as isl
 
@@ -31,9 +32,9 @@ from polyc.model.tree import (
     walk,
 )
 from polyc.nests.naming import name_members
-from polyc.nests.nest import has_loops, is_finished
+from polyc.nests.nest import chain, has_loops, is_finished
 from polyc.nests.samples import sample_parameters
-from polyc.nests.strides import dimension_of, gain_of, iterations
+from polyc.nests.strides import dimension_of, gain_of, iterations, strides_of
 from polyc.passes.order.joined import distribute_parallel_loops
 from polyc.passes.order.live_ranges import kept_by_others
 from polyc.passes.order.splitting import Splitter
@@ -41,6 +42,8 @@ from polyc.poly import among, empty_map, maps, names, set_name, sets, value_on
 from polyc.records import dataclass, replace
 
 STAGE = "orders"
+MOST_TURNED = 4
+"""Loops of a nest of which all orders are tried."""
 FEW = 16
 """Iterations of a loop, in each of which all of memory is gone through: threads that share them save less."""
 
@@ -96,11 +99,13 @@ def _straightened(
     gpu = program.options.gpu  # which has threads for both loops of a skewed pair where neither carries anything
     in_sequence = not (gpu or outer or skews or any(m.coincident for m in members)) and _is_alone(program, instances)
     few = not gpu and _begins_with_few(program, node, len(outer))
-    if is_finished(node) or not members or not (skews or in_sequence or few):
+    down = not (gpu or outer or skews) and _goes_down(program, node)
+    if is_finished(node) or not members or not (skews or in_sequence or few or down):
         return program, None
     statements = tuple(names(instances))
     skewed = _innermost(program, node)
-    for order in _orders(program, instances, outer, all_pairs=in_sequence):
+    found = _turned(program, instances) if down else _orders(program, instances, outer, all_pairs=in_sequence)
+    for order in found:
         new = _innermost(program, order.node)
         if in_sequence:
             better = all(_runs_at_once(new.get(name), loop) for name, loop in skewed.items())
@@ -183,6 +188,52 @@ def _orders(
     # Iterations that run at once, each in another row, are slower than a row in its order.
     plain = Splitter(splitting=False).marked(written, instances, strict)
     yield _Order(plain, "in the order that was written: along consecutive memory", in_sequence=True)
+
+
+def _goes_down(program: Program, node: Node) -> bool:
+    """Whether the innermost loop of a nest goes down the rows of an array, and each iteration waits for the one before
+    it, as where the best way to part an interval is searched."""
+    loops = chain(node)
+    if len(loops) < 3 or any(isinstance(n, Band) for n in walk(_inside(node))) or loops[-1].coincident:
+        return False
+    return strides_of(loops[-1], program).far > 0
+
+
+def _inside(node: Node) -> Node:
+    while isinstance(node, Band):
+        node = node.child
+    return node
+
+
+def _turned(program: Program, instances: isl.UnionSet) -> Iterator[_Order]:
+    """The loops of a nest in another order, some of them backwards, with one innermost that runs at once.
+
+    rewrite:  for length for i for k A[i][i + length] = min(A[i][i + length], A[i][k] + A[k + 1][i + length])
+              -> for i from the last one down for k for length A[i][i + length] = …
+    """
+    whole = name_members(Domain(instances, restrict(program.scop.tree.child, instances)), program.scop).child
+    loops, inside = chain(whole), _inside(whole)
+    if len(loops) < 3 or len(loops) > MOST_TURNED or any(isinstance(n, Band) for n in walk(inside)):
+        return
+    d = program.dependences
+    ends = kept_by_others(Domain(instances, whole), program)
+    strict = among(d.flow.union(d.lasting_false).union(ends), instances)
+    along = sorted(loops[:-1], key=lambda m: -strides_of(m, program).gain)
+    for last in along:
+        others = [m for m in loops if m is not last]
+        if strides_of(last, program).gain <= 0:
+            continue
+        for order in permutations(others):
+            for signs in product((1, -1), repeat=len(order)):
+                turned = [m if sign > 0 else replace(m, schedule=m.schedule.neg()) for m, sign in zip(order, signs, strict=True)]
+                node = inside
+                for member in (last, *reversed(turned)):
+                    node = Band((replace(member, coincident=False),), False, node)
+                if _respects(node, instances, strict):
+                    marked = Splitter(splitting=False).marked(node, instances, strict)
+                    words = [m.name + (" backwards" if s < 0 else "") for m, s in zip(order, signs, strict=True)]
+                    text = f"over {', '.join((*words, last.name))}"
+                    yield _Order(marked, f"in another order: {text}, along consecutive memory")
 
 
 def _below(node: Node, outer: tuple[Member, ...], instances: isl.UnionSet) -> Node | None:

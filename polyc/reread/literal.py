@@ -39,6 +39,8 @@ restrict struct union enum sizeof
 _KEYWORDS = frozenset(_TYPE_WORDS.split())
 _NUMBER = re.compile(r"-?(?:\.?\d(?:[eEpP][+-]|[\w.])*|'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")")
 _PRAGMA = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+([^\n]*)$", re.MULTILINE)
+_SIMD = re.compile(r"^[ \t]*polyc_simd$", re.MULTILINE)
+"""The macro that stands for `#pragma omp simd` in builds with OpenMP (`meanings.py`)."""
 _PLACE = re.compile(r"\*\w+|\w+(?:\[|\.|->).*")
 """A place in memory that has a name in the program, `s->x`: its name is the text that leads there."""
 _CALLED = "__called"
@@ -199,7 +201,7 @@ def _without_pragmas(text: str) -> tuple[str, dict[str, Form]]:
         found[name] = _pragma(" ".join(pragma.group(1).split()))
         return f"{name}:"
 
-    return _PRAGMA.sub(label, text), found
+    return _PRAGMA.sub(label, _SIMD.sub("#pragma omp simd", text)), found
 
 
 def _pragma(words: str) -> Form:

@@ -21,6 +21,15 @@ MEANINGS = {
 #else
 #define polyc_int(x) (x)
 #endif""",
+    "polyc_simd": """#ifdef _OPENMP
+#define polyc_simd _Pragma("omp simd")
+#elif defined(__clang__)
+#define polyc_simd _Pragma("clang loop vectorize(assume_safety)")
+#elif defined(__GNUC__)
+#define polyc_simd _Pragma("GCC ivdep")
+#else
+#define polyc_simd
+#endif""",
     "polyc_threads": "#define polyc_threads(worth) (worth)",
     "polyc_several": """#ifdef _OPENMP
 #define polyc_several() \\

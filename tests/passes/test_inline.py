@@ -59,7 +59,7 @@ void f(int n, double A[2 * n], double C[n])
 #pragma endscop
 }
 """,
-        "(double)(sqrt(A[2 * i]) + 2 * i) / 3.0",
+        "(double)(polyc_sqrt(A[2 * i]) + 2 * i) / 3.0",
     ),
     "strided_write": (
         """

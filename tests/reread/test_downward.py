@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from polyc.codegen.text.downward import negative, with_downward
-from polyc.codegen.text.printer import expression
+from polyc.codegen.text.printer import expression, statement
 from polyc.frontend import read
 from polyc.model import ctree as c
 from polyc.model.program import InputOptions, Options
@@ -66,9 +66,16 @@ LOOP = c.For(
 
 def test_other_uses_keep_the_loop() -> None:
     assert with_downward((LOOP,)) != (LOOP,)
-    for place in (X, c.Binary("+", MINUS, X), c.Binary("*", X, ONE), c.Name("y")):
+    for place in (X, c.Binary("+", X, ONE), c.Binary("+", c.Name("k"), X), c.Binary("*", X, ONE), c.Name("y")):
         other = c.For(LOOP.init, LOOP.condition, LOOP.step, c.ExprStmt(c.ArrayRef("A", (place,))))
         assert with_downward((other,)) == (other,)
+
+
+def test_sums_with_the_variable() -> None:
+    """`k - x` for `x + k`, where other places have the negative."""
+    sums = c.ArrayRef("B", (c.Binary("+", X, c.Name("k")), c.Binary("+", c.Binary("+", c.Name("k"), X), ONE)))
+    loop = c.For(LOOP.init, LOOP.condition, LOOP.step, c.Block((LOOP.body, c.ExprStmt(sums))))
+    assert "B[k - x][k - x + 1];" in [line.strip() for line in statement(with_downward((loop,))[0])]
 
 
 def replaced(old: c.Node, new: c.Node) -> Callable[[c.Stmt], c.Stmt]:

@@ -5,6 +5,7 @@ Plain Python: building templates would take a twentieth of a compile.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 
 from polyc import __version__
@@ -57,7 +58,9 @@ def block(
 def _defined(macros: Sequence[str]) -> Iterator[str]:
     """Macros that nobody has defined yet."""
     for macro in macros:
-        yield f"#ifndef {macro.split('#define ')[1].split('(')[0]}"
+        name = re.search(r"#define (\w+)", macro)
+        assert name is not None
+        yield f"#ifndef {name[1]}"
         yield macro
         yield "#endif"
 

@@ -58,19 +58,22 @@ def _negated(body: c.Stmt, name: str) -> c.Stmt | None:
     """The statement with `x` for `-x`, `x + 1` for `1 - x` and `k - x` for `x + k`; None where the variable stands
     otherwise, or nowhere."""
     variable = c.Name(name)
-    left = False
+    left = negative = False
 
     def is_it(node: c.Node) -> bool:
         return node == variable or (isinstance(node, c.Cast) and node.operand == variable)
 
     def change(node: c.Node) -> c.Node | None:
-        nonlocal left
+        nonlocal left, negative
         match node:
             case c.Unary(op="-", operand=inner) if is_it(inner):
+                negative = True
                 return inner
             case c.Binary(op="-", left=c.Literal() as more, right=inner) if is_it(inner):
+                negative = True
                 return c.Binary("+", inner, more, node.span)
             case c.Binary(op="-", left=first, right=inner) if is_it(inner):
+                negative = True
                 return c.Binary("+", c.rewrite(first, change), inner, node.span)
             case c.Binary(op="+", left=inner, right=c.Name() as first) if is_it(inner) and first != variable:
                 return c.Binary("-", first, inner, node.span)
@@ -83,7 +86,7 @@ def _negated(body: c.Stmt, name: str) -> c.Stmt | None:
         return None
 
     changed = c.rewrite(body, change)
-    return None if left or changed is body else changed
+    return changed if negative and not left else None
 
 
 __all__ = ["with_downward"]

@@ -19,6 +19,9 @@ SEVERAL = "polyc_several"
 MANY = "polyc_many"
 """Whether there are so many that they are worth a search which takes as long as the loops."""
 
+SIMD = "polyc_simd"
+"""Before a loop whose iterations do not depend on each other."""
+
 
 IN_VECTORS = (*EXTREMA.values(), *ROOTS.values(), *SELECTS.values(), WHOLE_SELECT)
 """In the place of calls and branches that keep loops from vectors."""
@@ -93,6 +96,15 @@ MACROS = {
 #define {WHOLE}(x) __extension__({{ int polyc_x = (x); polyc_x; }})
 #else
 #define {WHOLE}(x) (x)
+#endif""",
+    SIMD: f"""#ifdef _OPENMP
+#define {SIMD} _Pragma("omp simd")
+#elif defined(__clang__)
+#define {SIMD} _Pragma("clang loop vectorize(assume_safety)")
+#elif defined(__GNUC__)
+#define {SIMD} _Pragma("GCC ivdep")
+#else
+#define {SIMD}
 #endif""",
     THREADS: f"#define {THREADS}(worth) (worth)",
     SEVERAL: _more_threads(SEVERAL, 1),

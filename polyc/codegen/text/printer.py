@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import assert_never
 
+from polyc.codegen.text.macros import SIMD
 from polyc.errors import Span
 from polyc.model import ctree as c
 from polyc.records import dataclass, replace
@@ -153,7 +154,7 @@ def lines_of(node: c.Stmt, depth: int = 0) -> list[Line]:
     pad = INDENT * depth
     match node:
         case c.ExprStmt(expr=expr, pragmas=pragmas, span=span):
-            return [*_pragmas(pragmas, node.worth), Line(f"{pad}{expression(expr)};", span)]
+            return [*_pragmas(pragmas, node.worth, pad), Line(f"{pad}{expression(expr)};", span)]
         case c.Decl(span=span):
             return [Line(f"{pad}{declaration(node)};", span)]
         case c.Block(body=body):
@@ -170,7 +171,7 @@ def lines_of(node: c.Stmt, depth: int = 0) -> list[Line]:
             return lines
         case c.For(init=init, condition=condition, step=step, body=body, pragmas=pragmas, span=span, runs=runs):
             text = f"{pad}for ({_for_part(init)}; {_for_part(condition)}; {_for_part(step)})"
-            return [*_pragmas(pragmas, node.worth), *_headed(Line(text, span, runs), body, depth)]
+            return [*_pragmas(pragmas, node.worth, pad), *_headed(Line(text, span, runs), body, depth)]
         case c.While(condition=condition, body=body, do_first=True, span=span):
             lines = _headed(Line(f"{pad}do", span), body, depth, force=True)
             return [*lines[:-1], Line(f"{pad}}} while ({tested(condition)});", span)]
@@ -227,12 +228,14 @@ UNROLL = "unroll"
 UNROLL_ON_CPU = "GCC unroll"
 """What gcc and clang call it."""
 
+VECTORS = "omp simd"
+"""What other builds have words for, too (`macros.py`); but not where values are summed up."""
 ATOMIC = "omp atomic"
 _WITH_CONDITION = re.compile(r"omp parallel( for)?")
 """Directives of OpenMP that polyc prints with an `if` clause, which stands first."""
 
 
-def _pragmas(pragmas: tuple[str, ...], worth: c.Expr | None) -> list[Line]:
+def _pragmas(pragmas: tuple[str, ...], worth: c.Expr | None, pad: str) -> list[Line]:
     """OpenMP's pragmas, hidden from compilers that are run without it (they would warn), and those of kernels."""
     if not pragmas:
         return []
@@ -243,6 +246,8 @@ def _pragmas(pragmas: tuple[str, ...], worth: c.Expr | None) -> list[Line]:
         pragmas = (clause, *pragmas[1:])
     if pragmas[0].startswith((UNROLL, UNROLL_ON_CPU)):
         return [Line(f"#pragma {pragmas[0]}")]
+    if pragmas == (VECTORS,):
+        return [Line(f"{pad}{SIMD}")]
     return [Line(text) for text in ("#ifdef _OPENMP", *(f"#pragma {text}" for text in pragmas), "#endif")]
 
 

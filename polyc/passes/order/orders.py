@@ -38,6 +38,7 @@ from polyc.nests.strides import dimension_of, gain_of, iterations, strides_of
 from polyc.passes.order.joined import distribute_parallel_loops
 from polyc.passes.order.live_ranges import kept_by_others
 from polyc.passes.order.splitting import Splitter
+from polyc.passes.products.registers import is_sum
 from polyc.poly import among, empty_map, maps, names, set_name, sets, value_on
 from polyc.records import dataclass, replace
 
@@ -196,6 +197,8 @@ def _goes_down(program: Program, node: Node) -> bool:
     loops = chain(node)
     if len(loops) < 3 or any(isinstance(n, Band) for n in walk(_inside(node))) or loops[-1].coincident:
         return False
+    if any(is_sum(program, n) for n in walk(node) if isinstance(n, Band)):
+        return False  # registers serve it better (`registers.py`)
     return strides_of(loops[-1], program).far > 0
 
 
@@ -225,7 +228,10 @@ def _turned(program: Program, instances: isl.UnionSet) -> Iterator[_Order]:
             continue
         for order in permutations(others):
             for signs in product((1, -1), repeat=len(order)):
-                turned = [m if sign > 0 else replace(m, schedule=m.schedule.neg()) for m, sign in zip(order, signs, strict=True)]
+                turned = [
+                    m if sign > 0 else replace(m, schedule=m.schedule.neg())
+                    for m, sign in zip(order, signs, strict=True)
+                ]
                 node = inside
                 for member in (last, *reversed(turned)):
                     node = Band((replace(member, coincident=False),), False, node)

@@ -8,12 +8,12 @@ from functools import lru_cache
 import islpy as isl
 
 from polyc.analysis.expressions.promoted import EXTREMA, ROOTS, floating_type, is_int
-from polyc.analysis.expressions.selects import Choices, has_choices
+from polyc.analysis.expressions.selects import Choices, folded_scalars, has_choices
 from polyc.analysis.expressions.straight import ABSOLUTE, either, unconditional
 from polyc.analysis.extents import elements
 from polyc.model import ctree as c
 from polyc.model.program import Program
-from polyc.model.scop import CALLS, Access, Array, Scop, Statement, Storage
+from polyc.model.scop import CALLS, Access, AccessKind, Array, Scop, Statement, Storage
 from polyc.model.tree import Member, Role
 from polyc.poly import empty_map, set_name, sets
 
@@ -69,11 +69,20 @@ def _is_in_one_piece(array: Array) -> bool:
     return all(extent is not None for extent in array.extents[1:])
 
 
-def unreadable(scop: Scop, access: Access) -> isl.Set:
-    """`{ S[i] }`: the instances for which it is not known whether what they may read is there."""
+def unreadable(scop: Scop, access: Access, ran: isl.Set) -> isl.Set:
+    """`{ S[i] }`: those of some instances for which it is not known whether what they may read is there.
+
+    In an instance for which the access has no element, since a condition leaves it out, it has a subscript all the
+    same, and nobody knows which one.
+    """
     relation = access.relation.intersect_params(scop.known)
     there = readable(scop, scop.arrays[access.array], relation.get_space().range())
-    return relation.subtract_range(there).domain()
+    return relation.subtract_range(there).domain().intersect(ran).union(left_out(scop, access, ran))
+
+
+def left_out(scop: Scop, access: Access, ran: isl.Set) -> isl.Set:
+    """`{ S[i] }`: those of some instances for which an access has no element."""
+    return ran.intersect_params(scop.known).subtract(access.relation.domain())
 
 
 def makes_vectors(program: Program, member: Member, everything: bool = False) -> bool:
@@ -97,17 +106,25 @@ def makes_vectors(program: Program, member: Member, everything: bool = False) ->
             program,
             statement,
             ran.intersect(statement.domain),
-            lambda node, name=statement.name: everything or (name, node.ref) in kept,  # type: ignore[misc]
+            lambda node, name=statement.name: (name, node.ref) in kept,  # type: ignore[misc]
+            everything,
         )
         if choices.is_branched(choices.taken(statement.body)):
             return False
     return True
 
 
-def choices_of(program: Program, statement: Statement, ran: isl.Set, is_kept: Callable[[c.ArrayRef], bool]) -> Choices:
+def choices_of(
+    program: Program,
+    statement: Statement,
+    ran: isl.Set,
+    is_kept: Callable[[c.ArrayRef], bool],
+    everything: bool = False,
+) -> Choices:
     """What is known of a statement's values in some instances, for choices between them.
 
-    is_kept: whether a buffer has the element, where there is room for all that may be read
+    is_kept:    whether a buffer has the element, where there is room for all that may be read
+    everything: as if all elements were there
     """
     scop = program.scop
     loops = dict(zip(statement.loops, statement.loop_types, strict=True))
@@ -124,15 +141,48 @@ def choices_of(program: Program, statement: Statement, ran: isl.Set, is_kept: Ca
         if is_sure(node):
             return True
         access = accesses.get(node.ref)
-        return access is not None and access.exact and (is_kept(node) or unreadable(scop, access).is_disjoint(ran))
+        if access is None or not access.exact:
+            return False
+        kept = is_kept(node)
+        if everything:
+            return True
+        if kept:
+            return bool(left_out(scop, access, ran).is_empty())
+        return bool(unreadable(scop, access, ran).is_empty())
+
+    def is_own(node: c.ArrayRef) -> bool:
+        if not scop.arrays[node.array].rank:
+            return node.array in scop.privatizable
+        access = accesses.get(node.ref)
+        if access is None or not access.exact:
+            return False
+        cells = access.relation.intersect_params(scop.known).intersect_domain(ran).range()
+        return cells.is_subset(_surely_written(scop, node.array, cells.get_space()))
 
     return Choices(
         lambda expr: floating_type(expr, scop.arrays, loops),
         lambda expr: is_int(expr, scop.arrays, loops),
         is_there,
         is_sure,
-        lambda node: not scop.arrays[node.array].rank and node.array in scop.privatizable,
+        is_own,
+        lambda node: not scop.arrays[node.array].rank and node.array in _folded(scop),
     )
 
 
-__all__ = ["choices_of", "makes_vectors", "readable", "unreadable"]
+def _surely_written(scop: Scop, array: str, space: isl.Space) -> isl.Set:
+    """The elements of an array that a region sets whatever the data say: setting them once more shows nobody more."""
+    found = isl.Set.empty(space)
+    for statement in scop.statements.values():
+        for access in statement.accesses:
+            if access.array == array and access.exact and access.kind is AccessKind.WRITE:
+                found = found.union(access.relation.intersect_domain(statement.domain).range())
+    return found.intersect_params(scop.known)
+
+
+@lru_cache(maxsize=64)
+def _folded(scop: Scop) -> frozenset[str]:
+    """The scalars of which some statement computes something with a number."""
+    return frozenset(name for s in scop.statements.values() for name in folded_scalars(s.body))
+
+
+__all__ = ["choices_of", "left_out", "makes_vectors", "readable", "unreadable"]

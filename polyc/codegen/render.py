@@ -7,7 +7,7 @@ from pathlib import Path
 
 import islpy as isl
 
-from polyc.analysis.expressions.promoted import EXTREMA, ROOTS
+from polyc.analysis.expressions.promoted import EXTREMA, ROOTS, VECTOR_EXTREMA
 from polyc.codegen.blocks.block import DATA, INSIDE, MEMORY, block, indented
 from polyc.codegen.blocks.copies import asked_of_copies, ends
 from polyc.codegen.blocks.exchanges import exchanged
@@ -210,7 +210,8 @@ def _region_text(
     kept = set(IDENTIFIER.findall("\n".join([ahead, guard, *allocations, original if guard else ""])))
     whole = (*body, *after)
     used, read = _names_used(whole, False) | kept, _names_used(whole, True) | kept
-    used |= {function for function, macro in (EXTREMA | ROOTS).items() if macro in used}
+    macros_of = (*EXTREMA.items(), *VECTOR_EXTREMA.items(), *ROOTS.items())
+    used |= {function for function, macro in macros_of if macro in used}
     only_read = program.scop.orphans_read
     unused = [name for name in program.scop.orphans if name not in (read if name in only_read else used)]
     unused += [name for name in program.scop.orphan_functions if name not in used]

@@ -34,6 +34,10 @@ from polyc.stack import room_for_depth
 
 _CONDITION = re.compile(r"^[ \t]*(#[ \t]*if)(?:n?def)?\b", re.MULTILINE)
 _RENUMBERED = re.compile(r"^[ \t]*#[ \t]*(?:line\b|\d)", re.MULTILINE)
+_OF_A_LOOP = re.compile(
+    r"\#pragma[ ]+(?:omp\b.*?\b(?:for|simd|loop|distribute|taskloop)\b | GCC[ ]+(?:ivdep|unroll)\b | clang[ ]+loop\b)",
+    re.VERBOSE,
+)
 INSIDE = "    "
 """Indentation of a region that begins on the line of what stands around it."""
 LARGE = 1_000_000
@@ -278,11 +282,12 @@ class _Reader:
         return Diagnostic("too-large", message, self.places.span(item.start, item.start + 1), hint)
 
     def directive_before(self, item: Marked) -> Diagnostic | None:
-        """A directive of OpenMP whose loop is the region's first one: in its place there would be a block."""
+        """A directive whose loop is the region's first one: in its place there would be a block."""
         text, pre = self.chunks.text, self.places.pre
         begin = ahead(text, item.start)
-        found = next((one.shown for one in foreign(text, begin, item.start) if one.is_construct), None)
-        found = found or pre.other.construct_in(pre.place(begin)[1], pre.place(item.start)[1])
+        every = [one.shown for one in foreign(text, begin, item.start)]
+        every += [pre.other.construct_in(pre.place(begin)[1], pre.place(item.start)[1]) or ""]
+        found = next((words for words in every if _OF_A_LOOP.match(words)), None)
         if found is None:
             return None
         message = f"'{found}' before the region wants a loop behind it, and polyc prints a block there"

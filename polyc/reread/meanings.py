@@ -59,6 +59,23 @@ MEANINGS = {
         )
     },
     **{
+        f"polyc_v{name}": f"""#if defined(__GLIBC__) && defined(__x86_64__) && defined(__GNUC__)
+#define polyc_v{name}(a, b) \\
+  __extension__({{ union {{ {element} value; {bits} bits; }} polyc_a = {{(a)}}, polyc_b = {{(b)}}; \\
+    const {bits} polyc_mask = \\
+      -({bits})((polyc_a.value {op} polyc_b.value) | (polyc_a.value != polyc_a.value)); \\
+    polyc_a.bits = (polyc_b.bits & polyc_mask) | (polyc_a.bits & ~polyc_mask); polyc_a.value; }})
+#else
+#define polyc_v{name}(a, b) {name}(a, b)
+#endif"""
+        for name, element, bits, op in (
+            ("fmax", "double", "unsigned long long", "<"),
+            ("fmaxf", "float", "unsigned", "<"),
+            ("fmin", "double", "unsigned long long", ">"),
+            ("fminf", "float", "unsigned", ">"),
+        )
+    },
+    **{
         f"polyc_sqrt{letter}": f"""#ifdef __GNUC__ /* errno, which nobody reads, keeps loops from vectors */
 #define polyc_sqrt{letter}(x) \\
   __extension__({{ {kind} (sqrt{letter})({kind}) __attribute__((const)); sqrt{letter}(x); }})

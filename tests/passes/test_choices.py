@@ -87,8 +87,8 @@ def test_choices_of_int_are_narrowed_as_a_whole(type_: str, value: str, tmp_path
 def test_extrema_are_macros(tmp_path: Path) -> None:
     """glibc's functions keep loops from vectors."""
     program = "#include <math.h>\n" + NARROW.format(type="double", value="fmax(a[i], 0.5) + fminf(a[i], 3)")
-    assert "out[i] = polyc_fmax(a[i], 0.5) + polyc_fminf(a[i], 3);" in text_of(program, tmp_path)
-    assert "polyc_fmax" not in compiled(program, tmp_path, target="cuda").text
+    assert "out[i] = polyc_vfmax(a[i], 0.5) + polyc_vfminf(a[i], 3);" in text_of(program, tmp_path)
+    assert "polyc_vfmax" not in compiled(program, tmp_path, target="cuda").text
 
 
 def test_a_function_of_that_name_of_the_file_is_called(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from polyc.frontend import read
 from polyc.model.program import InputOptions, Options
 from polyc.pipeline import compile_region
 
-SIMD = "polyc_simd\n"
+SIMD = "  polyc_simd\n"
 SUMS = "l += s[ch].left * a[ch * 4096 + i]; r += s[ch].right * a[ch * 4096 + i];"
 FORMS = {
     "constant": f"for (int ch = 0; ch < 32; ch++) {{ {SUMS} }}",

@@ -362,7 +362,7 @@ def test_another_macro(tiled: Printed) -> None:
 
 
 def test_a_pragma_more(tiled: Printed) -> None:
-    wrong = with_text(tiled, " polyc_simd\n", "\n#pragma omp parallel for\n")
+    wrong = with_text(tiled, "  polyc_simd\n", "\n#pragma omp parallel for\n")
     assert messages(tiled, wrong) == ["C reads the printed text as another program"]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from polyc.analysis.expressions.promoted import ROOTS
 from polyc.model import ctree as c
@@ -86,7 +86,9 @@ class Choices:
     is_int:   whether its type is certainly `int`
     is_there: whether a reference may be read whatever the data say
     is_sure:  whether it is read whatever they say, or costs nothing
-    is_own:   whether a scalar belongs to the iteration, so that it may be set to what it is
+    is_own:   whether a scalar belongs to the iteration, or an element is set in any case, so that it may be set to what
+              it is
+    is_folded: whether something is computed of a scalar and a number, which compilers do in advance of a number
     """
 
     type_of: Callable[[c.Expr], str]
@@ -94,6 +96,7 @@ class Choices:
     is_there: Asked
     is_sure: Asked
     is_own: Asked
+    is_folded: Asked
 
     def taken(self, node: c.Stmt) -> c.Stmt:
         """`y = x > 0 ? x : 0.1f * x` as `y = polyc_selectf(x > 0, x, 0.1f * x)`, and branches that set one variable, or
@@ -107,12 +110,12 @@ class Choices:
             case c.Block(body=body):
                 return replace(node, body=tuple(self.taken(item) for item in body))
             case c.If() if stores := self._in_each_case(node):
-                found = [c.ExprStmt(replace(store, value=self._selected(store.value))) for store in stores]
+                found = [c.ExprStmt(replace(store, value=self._set(store))) for store in stores]
                 if not all(isinstance(one.expr, c.Assign) and isinstance(one.expr.value, c.Call) for one in found):
                     return node
                 return found[0] if len(found) == 1 else c.Block(tuple(found))
-            case c.ExprStmt(expr=c.Assign(target=c.ArrayRef(), value=value) as store):
-                return replace(node, expr=replace(store, value=self._selected(value)))
+            case c.ExprStmt(expr=c.Assign(target=c.ArrayRef()) as store):
+                return replace(node, expr=replace(store, value=self._set(store)))
             case c.Decl(init=init) if init is not None:
                 return replace(node, init=self._selected(init))
         return node
@@ -146,15 +149,27 @@ class Choices:
                 if otherwise is None and all(isinstance(s.target, c.ArrayRef) and self.is_own(s.target) for s in first):
                     second = [c.Assign("=", store.target, store.target) for store in first]
                 targets = [c.unlabelled(store.target) for store in first]
-                if targets != [c.unlabelled(store.target) for store in second] or not _are_apart(node, targets):
+                others = [c.unlabelled(store.target) for store in second]
+                if targets != others or not _keeps_condition(condition, targets):
                     return []
                 pairs = zip(first, second, strict=True)
                 return [replace(one, value=c.Ternary(condition, one.value, other.value)) for one, other in pairs]
         return []
 
-    def _selected(self, expr: c.Expr) -> c.Expr:
+    def _set(self, store: c.Assign) -> c.Expr:
+        """What a variable is set to."""
+        target = store.target
+        folded = store.op == "=" and isinstance(target, c.ArrayRef) and self.is_folded(target)
+        return self._selected(store.value, folded)
+
+    def _selected(self, expr: c.Expr, folded: bool = False) -> c.Expr:
+        """folded: something is computed of the value and a number"""
+        computed = [operand for operand in _with_numbers(expr) if isinstance(operand, c.Ternary)]
+        computed += [expr] if folded and isinstance(expr, c.Ternary) else []
+        numbers = [one for choice in computed for one in _numbered(choice)]
+
         def change(node: c.Node) -> c.Node | None:
-            if not isinstance(node, c.Ternary) or not self._pays(node):
+            if not isinstance(node, c.Ternary) or not (self._pays(node) or node in numbers):
                 return None
             name = WHOLE_SELECT if self.is_int(node) else SELECTS.get(self.type_of(node))
             if name is None or not all(self._is_free(part) for part in (node.then, node.otherwise)):
@@ -241,15 +256,42 @@ def has_choices(node: c.Stmt) -> bool:
     return any(isinstance(one, c.If | c.For | c.While | c.Jump | c.Ternary) for one in c.walk(node))
 
 
+def folded_scalars(node: c.Node) -> set[str]:
+    """The variables of which a statement computes something with a number."""
+    return {one.array for one in _with_numbers(node) if isinstance(one, c.ArrayRef) and not one.subscripts}
+
+
+def _with_numbers(node: c.Node) -> Iterator[c.Expr]:
+    """What a number is added to, subtracted from, multiplied or divided by."""
+    for one in c.walk(node):
+        if isinstance(one, c.Binary) and one.op in "+-*/":
+            left, right = _bare(one.left), _bare(one.right)
+            if isinstance(left, c.Literal) != isinstance(right, c.Literal):
+                yield right if isinstance(left, c.Literal) else left
+
+
+def _bare(expr: c.Expr) -> c.Expr:
+    while isinstance(expr, c.Cast) or (isinstance(expr, c.Unary) and expr.op in "+-"):
+        expr = expr.operand
+    return expr
+
+
+def _numbered(choice: c.Ternary) -> Iterator[c.Ternary]:
+    """The choices in a choice that may take a number: before compilers look for vectors, they make a path for it, with
+    what is computed of it."""
+    branches = [_bare(choice.then), _bare(choice.otherwise)]
+    inner = [one for branch in branches if isinstance(branch, c.Ternary) for one in _numbered(branch)]
+    yield from inner
+    if inner or any(isinstance(branch, c.Literal) for branch in branches):
+        yield choice
+
+
 def _choices(expr: c.Expr) -> list[c.Ternary]:
     """The choices in an expression."""
     return [one for one in c.walk(expr) if isinstance(one, c.Ternary)]
 
 
-def _are_apart(node: c.If, targets: list[c.Expr]) -> bool:
-    """Whether nothing in a statement reads what it sets, if that is several variables or elements."""
-    arrays = [target.array for target in targets if isinstance(target, c.ArrayRef)]
-    read = [n.array for n in c.walk(node) if isinstance(n, c.ArrayRef) and n.array in arrays]
-    stored = [n for n in c.walk(node) if isinstance(n, c.Assign)]
-    plain = all(one.op == "=" for one in stored) and len(read) == len(stored)
-    return len(targets) == 1 or (plain and len(set(arrays)) == len(arrays))
+def _keeps_condition(condition: c.Expr, targets: list[c.Expr]) -> bool:
+    """Whether a condition is what it was when some variables or elements were set, but for the last one."""
+    read = {n.array for n in c.walk(condition) if isinstance(n, c.ArrayRef)}
+    return not any(isinstance(target, c.ArrayRef) and target.array in read for target in targets[:-1])

@@ -12,6 +12,7 @@ from polyc.analysis.expressions.promoted import (
     EXTREMA,
     NARROW,
     ROOTS,
+    VECTOR_EXTREMA,
     WHOLE,
     even_branch,
     is_int,
@@ -148,7 +149,8 @@ class InstancePrinter:
         def change(node: c.Node) -> c.Node | None:
             match node:
                 case c.Call(function=name, arguments=(_, _) as both) if name in EXTREMA and name not in own:
-                    return replace(node, function=EXTREMA[name], arguments=tuple(c.rewrite(a, change) for a in both))
+                    macros = VECTOR_EXTREMA if self._is_in_vectors() else EXTREMA
+                    return replace(node, function=macros[name], arguments=tuple(c.rewrite(a, change) for a in both))
                 case c.Call(function=name, arguments=(one,)) if name in ROOTS and name not in own and roots():
                     return replace(node, function=ROOTS[name], arguments=(c.rewrite(one, change),))
                 case c.Cast(type=text, operand=c.Ternary() as choice) if text in NARROW and is_whole(choice):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from polyc.analysis.expressions.promoted import EXTREMA, ROOTS, WHOLE
+from polyc.analysis.expressions.promoted import EXTREMA, ROOTS, VECTOR_EXTREMA, WHOLE
 from polyc.analysis.expressions.selects import SELECTS, WHOLE_SELECT
 
 MIN, MAX, FLOORD = "polyc_min", "polyc_max", "polyc_floord"
@@ -23,7 +23,7 @@ SIMD = "polyc_simd"
 """Before a loop whose iterations do not depend on each other."""
 
 
-IN_VECTORS = (*EXTREMA.values(), *ROOTS.values(), *SELECTS.values(), WHOLE_SELECT)
+IN_VECTORS = (*EXTREMA.values(), *VECTOR_EXTREMA.values(), *ROOTS.values(), *SELECTS.values(), WHOLE_SELECT)
 """In the place of calls and branches that keep loops from vectors."""
 
 
@@ -47,6 +47,22 @@ def _extremum(function: str, macro: str) -> str:
 #define {macro}(a, b) \\
   __extension__({{ {element} polyc_a = (a), polyc_b = (b); \\
     polyc_a {op} polyc_b || polyc_a != polyc_a ? polyc_b : polyc_a; }})
+#else
+#define {macro}(a, b) {function}(a, b)
+#endif"""
+
+
+def _vector_extremum(function: str, macro: str) -> str:
+    """The same without a jump: compilers make one of a choice where one of two numbers is a constant, and with it
+    something else is."""
+    element, bits = ("float", "unsigned") if function.endswith("f") else ("double", "unsigned long long")
+    op = "<" if "max" in function else ">"
+    return f"""#if defined(__GLIBC__) && defined(__x86_64__) && defined(__GNUC__)
+#define {macro}(a, b) \\
+  __extension__({{ union {{ {element} value; {bits} bits; }} polyc_a = {{(a)}}, polyc_b = {{(b)}}; \\
+    const {bits} polyc_mask = \\
+      -({bits})((polyc_a.value {op} polyc_b.value) | (polyc_a.value != polyc_a.value)); \\
+    polyc_a.bits = (polyc_b.bits & polyc_mask) | (polyc_a.bits & ~polyc_mask); polyc_a.value; }})
 #else
 #define {macro}(a, b) {function}(a, b)
 #endif"""
@@ -110,6 +126,7 @@ MACROS = {
     SEVERAL: _more_threads(SEVERAL, 1),
     MANY: _more_threads(MANY, 3),
     **{macro: _extremum(function, macro) for function, macro in EXTREMA.items()},
+    **{macro: _vector_extremum(function, macro) for function, macro in VECTOR_EXTREMA.items()},
     **{macro: _root(function, macro) for function, macro in ROOTS.items()},
     SELECTS["float"]: _select(SELECTS["float"], "float", "unsigned"),
     SELECTS["double"]: _select(SELECTS["double"], "double", "unsigned long long"),

@@ -45,6 +45,8 @@ from polyc.records import dataclass, field, replace
 
 LARGEST = 300
 """Nodes of a function that is put in the place of a call."""
+SMALL = 60
+"""Nodes of one that computes a value without loops."""
 _LEAVES = (c_ast.Goto, c_ast.Label, c_ast.Switch, c_ast.Typedef, c_ast.FuncDef)
 
 
@@ -80,9 +82,8 @@ class Bodies:
         if name not in self.known:
             self.known[name] = None  # while it is looked into: it calls itself
             effect = self.effects(name)
-            loops = name in self.helpers.chunks.looping_functions
-            body = self.found(name) if effect.anything or effect.written or loops else None
-            if effect.anything or effect.written or (body and any(symbol.rank for symbol in body.parameters)):
+            body = self.found(name)
+            if effect.anything or effect.written or (body is not None and pays(body)):
                 self.known[name] = body
         return self.known[name]
 
@@ -153,6 +154,16 @@ class Bodies:
                     raise Unclear
             case c.Unary(op="&"):
                 raise Unclear
+
+
+def pays(body: Body) -> bool:
+    """Whether it is good to know what a function does that only computes a value: it runs through arrays, or branches
+    on floating values, so that compilers jump where it stands in a loop."""
+    nodes = [*c.walk(body.block), *c.walk(body.result or c.Literal("0"))]
+    if any(isinstance(n, c.For | c.While) for n in nodes):
+        return any(symbol.rank for symbol in body.parameters)
+    floating = any(symbol.rank == 0 and symbol.shape.element.kind == "float" for symbol in body.parameters)
+    return floating and len(nodes) <= SMALL and any(isinstance(n, c.If | c.Ternary) for n in nodes)
 
 
 def sized(node: c.Node, scope: Scope) -> c.Node | None:

@@ -408,6 +408,8 @@ def is_small(expr: c.Expr) -> bool:
         return False
     if not any(isinstance(n, c.Subscript | c.Member) or (isinstance(n, c.Unary) and n.op == "*") for n in nodes):
         return len(nodes) <= SMALL
+    if sum(isinstance(node, c.Binary) for node in nodes) > 1:
+        return False
     while isinstance(expr, c.Cast | c.Unary | c.Binary):
         if not isinstance(expr, c.Binary):
             expr = expr.operand

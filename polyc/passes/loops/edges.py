@@ -5,7 +5,7 @@ from __future__ import annotations
 import islpy as isl
 
 from polyc.analysis.expressions.selects import has_choices
-from polyc.analysis.readable import choices_of, makes_vectors, unreadable
+from polyc.analysis.readable import choices_of, left_out, makes_vectors, unreadable
 from polyc.model import ctree as c
 from polyc.model.program import Program
 from polyc.model.scop import Statement
@@ -91,14 +91,16 @@ class _Parter:
         read: set[str] = set()
 
         def is_kept(node: c.ArrayRef) -> bool:
-            if (statement.name, node.ref) not in kept and node.ref in accesses:
-                read.add(node.ref)
-            return True
+            read.add(node.ref)
+            return (statement.name, node.ref) in kept
 
-        if choices_of(self.program, statement, statement.domain, is_kept).taken(statement.body) == statement.body:
+        choices = choices_of(self.program, statement, statement.domain, is_kept, everything=True)
+        if choices.taken(statement.body) == statement.body:
             return found
-        for ref in read:
-            found = found.union(isl.UnionSet.from_set(unreadable(self.program.scop, accesses[ref])))
+        for access in (accesses[ref] for ref in read):
+            inside = (statement.name, access.ref) in kept
+            edges = (left_out if inside else unreadable)(self.program.scop, access, statement.domain)
+            found = found.union(isl.UnionSet.from_set(edges))
         return found
 
     def tell(self, statements: tuple[str, ...]) -> None:

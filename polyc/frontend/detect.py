@@ -21,11 +21,11 @@ from polyc.frontend.c.effects import Effects
 from polyc.frontend.c.functions import ENDS
 from polyc.frontend.c.liveness import jumped_to
 from polyc.frontend.c.parse import SKIPPED, Parsed, parse_function
-from polyc.frontend.c.units import NotRead, NotWhole, Unit, has_code, stretch, unit_of, units, with_condition
+from polyc.frontend.c.units import NotRead, NotWhole, Unit, for_loops, has_code, stretch, unit_of, units, with_condition
 from polyc.frontend.c.worksharing import Sharing, path_to
 from polyc.frontend.overlaps import CODE as OVERLAPS
 from polyc.frontend.text.asserts import asserted
-from polyc.frontend.text.chunks import Chunks
+from polyc.frontend.text.chunks import MEANINGS, Chunks
 from polyc.frontend.text.foreign import KEEP, REPLACE, Pragma, foreign
 from polyc.frontend.text.named import with_plain_extrema
 from polyc.frontend.text.places import Places, Stretch
@@ -89,6 +89,8 @@ def why_not(text: str, openmp: str = KEEP) -> str | None:
         inside = "{" in text[: pragma.start]
         if pragma.is_construct and not (openmp == REPLACE and pragma.directive and inside):
             return f"its function has pragmas of its own ('{pragma.shown}')"
+    if (attribute := MEANINGS.search(text)) is not None:
+        return f"its function uses the attribute '{attribute[1]}'"
     found = _NOT_FOLLOWED.search(with_plain_extrema(text))
     return f"its function uses '{found.group()}'" if found is not None else None
 
@@ -424,14 +426,24 @@ class Detector:
         """A region with the pragmas before its first statement, which are for that one alone. Raises NotWhole."""
         pragmas = list(foreign(self.chunks.text, ahead(self.chunks.text, part.start), part.start))
         if not pragmas:
-            return start, place
+            return start, self.with_pragma_of_other_builds(place)
         name, first = self.places.pre.place(pragmas[0].start)
         if name != self.places.user.path or not 0 < first <= place.first:
             raise NotWhole("a pragma before it comes from another file")
         if any(has_code(self.places, line) for line in range(first, place.first)):
             raise NotWhole("its pragma shares lines with something else")
         first = with_condition(self.places, first, place.last)
-        return pragmas[0].start, replace(place, first=first, start=self.places.user.line_starts[first - 1])
+        place = replace(place, first=first, start=self.places.user.line_starts[first - 1])
+        return pragmas[0].start, self.with_pragma_of_other_builds(place)
+
+    def with_pragma_of_other_builds(self, place: Stretch) -> Stretch:
+        """A region with the condition before it under which other compilers find a pragma. Raises NotWhole."""
+        found = for_loops(self.places, place.first)
+        if found is None or place.start != self.places.user.line_starts[place.first - 1]:
+            return place
+        if not found[1]:
+            raise NotWhole(f"'{found[0]}' before it stands under a condition with other code")
+        return replace(place, first=found[1], start=self.places.user.line_starts[found[1] - 1])
 
     def blamed(self, problem: UserError, parts: list[Unit]) -> dict[int, str]:
         """The units that a refusal is about; all of them where it is about none."""

@@ -13,15 +13,14 @@ from polyc.frontend.c.effects import Effects
 from polyc.frontend.c.parse import Parsed, parse_function
 from polyc.frontend.c.preamble import original_text, preamble
 from polyc.frontend.c.state import CTX
-from polyc.frontend.c.units import chosen
-from polyc.frontend.detect import Detector, Found, Judge, ahead, first_loop, worth_a_look
+from polyc.frontend.c.units import chosen, for_loops
+from polyc.frontend.detect import Detector, Found, Judge, first_loop, worth_a_look
 from polyc.frontend.idioms.bodies import Bodies
 from polyc.frontend.idioms.helpers import Helpers
 from polyc.frontend.model import Modeller, unique
 from polyc.frontend.sets.promises import names_in, parse_condition
 from polyc.frontend.text.builds import read_for_builds
 from polyc.frontend.text.chunks import Chunks, cut
-from polyc.frontend.text.foreign import foreign
 from polyc.frontend.text.places import Places, Stretch
 from polyc.frontend.text.pragmas import Marked, Pragmas, find_pragmas, following, place_regions, tell_unplaced
 from polyc.frontend.text.preprocess import Preprocessed
@@ -278,14 +277,12 @@ class _Reader:
         return Diagnostic("too-large", message, self.places.span(item.start, item.start + 1), hint)
 
     def directive_before(self, item: Marked) -> Diagnostic | None:
-        """A directive of OpenMP whose loop is the region's first one: in its place there would be a block."""
-        text, pre = self.chunks.text, self.places.pre
-        begin = ahead(text, item.start)
-        found = next((one.shown for one in foreign(text, begin, item.start) if one.is_construct), None)
-        found = found or pre.other.construct_in(pre.place(begin)[1], pre.place(item.start)[1])
+        """A pragma, in whichever build, whose loop is the region's first one: in its place there would be a block."""
+        name, line = self.places.pre.place(item.start)
+        found = for_loops(self.places, line) if name == self.user.path else None
         if found is None:
             return None
-        message = f"'{found}' before the region wants a loop behind it, and polyc prints a block there"
+        message = f"'{found[0]}' before the region wants a loop behind it, and polyc prints a block there"
         hint = "move it into the region, where it goes with its loop, or take it out: polyc finds out what is parallel"
         return Diagnostic("stray-directive", message, self.places.span(item.start, item.start + 1), hint)
 

@@ -6,7 +6,10 @@ import subprocess
 import time
 from pathlib import Path
 
+import pytest
+
 from polyc.codegen import render_file
+from polyc.errors import UserError
 from polyc.frontend import read
 from polyc.frontend.read import preprocessed
 from polyc.frontend.text.chunks import cut
@@ -211,3 +214,65 @@ def test_an_assignment_as_a_condition_keeps_its_parentheses(tmp_path: Path) -> N
     source = found_in(text, tmp_path)
     compiled = [compile_region(region, Options()) for region in source.regions]
     assert "if ((t = b[i]))" in render_file(source, compiled)
+
+
+def test_macros_of_several_statements_are_blocks(tmp_path: Path) -> None:
+    text = """#define ADD(a, b) do { a += b; a *= 2; } while (0)
+void f(int n, double *restrict a, const double *restrict b)
+{
+#pragma scop
+    for (int i = 0; i < n; i++)
+        ADD(a[i], b[i]);
+#pragma endscop
+}
+"""
+    (region,) = found_in(text, tmp_path).regions
+    assert [s.opaque for s in region.scop.statements.values()] == [False, False]
+    assert not region.scop.notes
+
+
+def test_a_variable_with_the_name_of_a_constant(tmp_path: Path) -> None:
+    text = """enum { j = 5 };
+void f(int n, double a[restrict n][n], double b[restrict n][n])
+{
+#pragma scop
+    for (int i = 0; i < n; i++)
+        for (int k = 0; k < n; k++)
+            a[i][k] = b[k][i] + j;
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++)
+            a[i][j] += b[j][i];
+#pragma endscop
+}
+"""
+    source = found_in(text, tmp_path)
+    printed = render_file(source, [compile_region(region, Options()) for region in source.regions])
+    assert "a[i][k] = b[k][i] + j;" in printed
+    assert "left as it was written" not in printed
+
+
+@pytest.mark.parametrize("attribute", ["cleanup(done)", "__cleanup__(done)", "unused, vector_size(16)"])
+def test_attributes_that_give_declarations_another_meaning(attribute: str, tmp_path: Path) -> None:
+    loop = f"for (int i = 0; i < n; i++) {{\n  __attribute__(({attribute})) double t = b[i];\n  a[i] = t;\n }}"
+    head = "void done(double *);\nvoid f(int n, double *restrict a, const double *restrict b)\n{"
+    source = found_in(f"{head}\n {loop}\n}}\n", tmp_path)
+    assert not source.regions
+    word = "vector_size" if "size" in attribute else "cleanup"
+    assert [one.message for one in source.left] == [
+        f"this loop of f() stays as it is: its function uses the attribute '{word}'"
+    ]
+    with pytest.raises(UserError, match=f"the attribute '{word}' gives a declaration another meaning"):
+        found_in(f"{head}\n#pragma scop\n {loop}\n#pragma endscop\n}}\n", tmp_path)
+
+
+def test_types_with_another_size_than_the_type_that_they_are_made_of(tmp_path: Path) -> None:
+    text = """typedef unsigned byte __attribute__((mode(QI)));
+void f(int n, int *restrict a)
+{
+    for (int i = 0; i < n; i++)
+        for (byte j = 250; j >= 2; j++) /* up to 255 */
+            a[i * 256 + j] += j;
+}
+"""
+    source = found_in(text, tmp_path)
+    assert [s.opaque for region in source.regions for s in region.scop.statements.values()] == [True]

@@ -11,6 +11,7 @@ import re
 from pycparser import c_ast
 
 from polyc.frontend.c.parse import Parsed
+from polyc.frontend.text.foreign import Pragma, foreign
 from polyc.frontend.text.places import Places, Stretch
 from polyc.records import dataclass
 
@@ -22,6 +23,7 @@ _OPENS, _TURNS, _CLOSES = (
     frozenset(["else", "elif", "elifdef", "elifndef"]),
     "endif",
 )
+_MAKES_PRAGMA = re.compile(r"""^[ \t]*#[ \t]*define[ \t]+(\w+).*\b_Pragma[ \t]*\([ \t]*"([^"\n]*)""", re.MULTILINE)
 _QUOTED = re.compile(r"""'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*\"""")
 
 
@@ -264,11 +266,38 @@ def with_condition(places: Places, first: int, last: int) -> int:
 
     Raises NotWhole where the lines are still no whole.
     """
-    above = next((n for n in range(first - 1, 0, -1) if places.user.line(n).strip()), 0)
-    directive = _DIRECTIVE.match(places.user.line(above)) if above else None
-    first = above if directive is not None and directive[1] in _OPENS else first
-    chosen(places, first, last)
-    return first
+    while True:
+        try:
+            chosen(places, first, last)
+            return first
+        except NotWhole:
+            first = next((n for n in range(first - 1, 0, -1) if places.user.line(n).strip()), 0)
+            if not first or not _DIRECTIVE.match(places.user.line(first)):
+                raise
+
+
+def for_loops(places: Places, first: int) -> tuple[str, int] | None:
+    """A pragma above a line, with nothing but directives between them, that wants a loop behind it in some build: what
+    it is, and the line that it begins on, or the condition that it stands under, if that is whole; else 0."""
+    made = {name for name, words in _MAKES_PRAGMA.findall(places.user.code) if Pragma(0, words).wants_loop}
+    found, depth, top = "", 0, 0
+    for number in range(first - 1, 0, -1):
+        line = places.user.line(number)
+        if number > 1 and places.user.line(number - 1).endswith("\\"):
+            continue
+        directive = _DIRECTIVE.match(line)
+        word = directive[1] if directive is not None else ""
+        macro = "" if directive is not None or _pieces(places, number) else line.strip()
+        known = word in ("pragma", *_OPENS, *_TURNS, _CLOSES) or macro in made or not line.strip()
+        depth += (word == _CLOSES) - (word in _OPENS)
+        if not known or depth < 0 or (word in _TURNS and not depth):
+            break
+        wanting = [one.shown for one in foreign(line) if one.wants_loop] or [macro][: len(macro)]
+        if wanting:
+            found, top = wanting[0], 0
+        if not depth and found and not top:
+            top = number
+    return (found, top) if found else None
 
 
 def _code(line: str) -> str:

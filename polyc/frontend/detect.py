@@ -60,6 +60,16 @@ _TYPES = re.compile(r"\b(?:__typeof__|__typeof|typeof|typeof_unqual)\b")
 _HIDDEN = re.compile(r"\(\s*\{|\b(?:__typeof__|__typeof|typeof|__label__)\b")
 _AS_A_WHOLE = ("[pointer-member]", "[array-rank]")
 """Refusals of members of a struct that another statement uses as a whole."""
+_KEPT_WHOLE = (
+    "non-affine-index",
+    "non-affine-condition",
+    "non-affine-loop",
+    "while-loop",
+    "jump-in-loop",
+    "wrap-around",
+    "side-effects",
+)
+"""Notes that say why a statement is opaque."""
 FEW_ITERATIONS = "iterations only: nothing would be gained"
 _LEAVES = (c_ast.Goto, c_ast.Return, c_ast.Switch, c_ast.Case, c_ast.Default)
 
@@ -475,7 +485,8 @@ class Detector:
                 continue
             n = self.unit_at(parts, statement.span)
             if n is not None:
-                notes = [m for m in scop.notes if m.span is not None and m.span.line == statement.span.line]
+                told = [m for m in scop.notes if m.code in _KEPT_WHOLE and m.span is not None]
+                notes = [m for m in told if m.span is not None and m.span.line == statement.span.line]
                 found[n] = notes[0].message if notes else "it cannot be modelled"
         if found:
             return found

@@ -103,6 +103,12 @@ def test_a_function_that_may_do_anything(function: str, scop: Modeller) -> None:
     assert CALLS in found.live_out
 
 
+def test_a_function_of_the_file_with_the_name_of_one_of_the_library(scop: Modeller) -> None:
+    own = "static double fmax(double a, double b) { static int k; k++; return a > b ? a : b; }"
+    found = scop(program("for (int i = 0; i < n; i++) b[i] = fmax(A[i][0], 2);", own))
+    assert [note.code for note in found.notes] == ["side-effects"]
+
+
 @pytest.mark.parametrize(
     ("call", "expected"),
     [

@@ -103,17 +103,19 @@ class Effects:
         return self.known[name]
 
     def found(self, name: str) -> Effect:
-        if name in self.pure or name in PURE or name in HINTS:
+        if name in self.pure or name in HINTS:
             return NOTHING
-        if name in MEMORY:
+        body = self.chunks.body_of(name)
+        if body is None and name in PURE:
+            return NOTHING
+        if body is None and name in MEMORY:
             return Effect(written=None)
-        if name in QUIET:
+        if body is None and name in QUIET:
             return Effect(ordered=True, written=None)
         headers = [self.chunks.items[n].header for n in self.chunks.mentions.get(name, ())]
         if any(_VALUE.search(header) and declares(header, name) for header in headers):
             self.pure |= {name}
             return NOTHING
-        body = self.chunks.body_of(name)
         if body is None or not is_readable(self.chunks.text_of(body)):
             return ANYTHING
         item = self.chunks.items[body]

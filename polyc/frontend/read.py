@@ -13,7 +13,7 @@ from polyc.frontend.c.effects import Effects
 from polyc.frontend.c.parse import Parsed, parse_function
 from polyc.frontend.c.preamble import original_text, preamble
 from polyc.frontend.c.state import CTX
-from polyc.frontend.c.units import chosen, for_loops
+from polyc.frontend.c.units import NotWhole, chosen, for_loops
 from polyc.frontend.detect import Detector, Found, Judge, first_loop, worth_a_look
 from polyc.frontend.idioms.bodies import Bodies
 from polyc.frontend.idioms.helpers import Helpers
@@ -161,7 +161,7 @@ class _Reader:
                 problems += problem.diagnostics
                 continue
             for item in group:
-                if (stray := self.directive_before(item)) is not None:
+                if (stray := self.directive_before(item) or self.directive_inside(item)) is not None:
                     problems.append(stray)
                     continue
                 modeller = self.modeller(item, parsed, group)
@@ -285,6 +285,18 @@ class _Reader:
         message = f"'{found[0]}' before the region wants a loop behind it, and polyc prints a block there"
         hint = "move it into the region, where it goes with its loop, or take it out: polyc finds out what is parallel"
         return Diagnostic("stray-directive", message, self.places.span(item.start, item.start + 1), hint)
+
+    def directive_inside(self, item: Marked) -> Diagnostic | None:
+        """A `#define` in a region, or half of a condition, that would be missing in what is printed."""
+        (name, first), (other, last) = (self.places.pre.place(offset) for offset in (item.start, item.end))
+        try:
+            if name == other == self.user.path:
+                chosen(self.places, first, last, marked=True)
+        except NotWhole as problem:
+            hint = "move it out of the region, of which polyc replaces all lines"
+            message = f"the region cannot be replaced: {problem}"
+            return Diagnostic("stray-directive", message, self.places.span(item.start, item.start + 1), hint)
+        return None
 
     def modeller(self, item: Marked, parsed: Parsed, group: list[Marked]) -> Modeller:
         return Modeller(

@@ -155,7 +155,12 @@ def _behind_labels(items: list[c_ast.Node]) -> Iterator[c_ast.Node]:
         elif isinstance(item, (c_ast.Case, c_ast.Default)):
             inner, item.stmts = list(item.stmts or []), []
         yield item
-        yield from _behind_labels([one for one in inner if one is not None])
+        for one in inner:
+            pragma = (
+                isinstance(one, c_ast.Compound) and one.block_items and isinstance(one.block_items[0], c_ast.Pragma)
+            )
+            behind = one.block_items if pragma and one.block_items[0].coord is one.coord else [one]
+            yield from _behind_labels([part for part in behind if part is not None])
 
 
 def needed_declarations(chunks: Chunks, index: int) -> list[int]:

@@ -220,10 +220,18 @@ def _in_line(places: Places, offset: int, line: int) -> tuple[int, int]:
     return found
 
 
-def chosen(places: Places, first: int, last: int, cut: tuple[int | None, int | None] = (None, None)) -> str:
+def chosen(
+    places: Places,
+    first: int,
+    last: int,
+    cut: tuple[int | None, int | None] = (None, None),
+    *,
+    marked: bool = False,
+) -> str:
     """The code of some lines that the preprocessor chose, without what stands in quotes.
 
     cut: offsets in the user's file of where it begins on its first line and ends on its last one
+    marked: the user has said that the lines are a region, with what they include
 
     Raises NotWhole where a directive is more than a condition that is whole within these lines: what follows would miss
     a `#define`, and half of an `#if` is no text.
@@ -246,7 +254,9 @@ def chosen(places: Places, first: int, last: int, cut: tuple[int | None, int | N
                 branches = [(begin, True) for begin, _ in branches]
             continue
         word = directive[1] or ""
-        if word not in (*_OPENS, *_TURNS, _CLOSES) or line.rstrip().endswith("\\"):
+        if marked and word == "include":
+            continue
+        if word not in (*_OPENS, *_TURNS, _CLOSES) or (line.rstrip().endswith("\\") and not marked):
             raise NotWhole(f"'#{word}' stands in it")
         if word not in _OPENS:
             if not branches:

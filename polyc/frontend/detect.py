@@ -54,7 +54,7 @@ Model = Callable[[Marked, Parsed], Region]
 _LOOP = re.compile(r"\b(?:for|while)\b")
 _ELEMENT = re.compile(r"\]|\*|\{.*?\b(?!(?:for|while|if|switch|return|sizeof)\b)[A-Za-z_]\w*\s*\(", re.DOTALL)
 _NOT_FOLLOWED = re.compile(
-    r"\b(?:setjmp|_setjmp|__setjmp|sigsetjmp|__sigsetjmp|__builtin_setjmp|vfork|asm|__asm|__asm__|__auto_type)\b"
+    r"\b(?:setjmp|_setjmp|__setjmp|sigsetjmp|__sigsetjmp|__builtin_setjmp|vfork|asm|__asm|__asm__|__auto_type)\b|\bgoto\s*\*"
 )
 _TYPES = re.compile(r"\b(?:__typeof__|__typeof|typeof|typeof_unqual)\b")
 _HIDDEN = re.compile(r"\(\s*\{|\b(?:__typeof__|__typeof|typeof|__label__)\b")

@@ -276,3 +276,34 @@ void f(int n, int *restrict a)
 """
     source = found_in(text, tmp_path)
     assert [s.opaque for region in source.regions for s in region.scop.statements.values()] == [True]
+
+
+def test_the_name_of_the_function_and_labels_with_addresses(tmp_path: Path) -> None:
+    loop = "for (int i = 0; i < n; i++)"
+    text = f"""#include <stdio.h>
+#include <stdlib.h>
+void f(int n, int m, char *restrict a)
+{{
+    {loop} {{
+        if (i > m) {{
+            fprintf(stderr, "%s", __func__);
+            exit(1);
+        }}
+        a[i] = sizeof __func__;
+    }}
+}}
+void g(int n, double *a, void **to)
+{{
+    *to = &&there;
+    goto **to;
+    {loop} a[i] = 1;
+there:
+    {loop} a[i] = 2;
+}}
+"""
+    source = found_in(text, tmp_path)
+    assert [one.message.partition("it is: ")[2] for one in source.left] == ["its function uses 'goto *'"]
+    (region,) = source.regions
+    assert not region.scop.notes
+    printed = render_file(source, [compile_region(region, Options())])
+    assert 'a[i] = "f"[0] + sizeof(__func__)' in printed

@@ -141,6 +141,8 @@ class Expressions:
         end = start + len(node.name)
         span = self.span(start, end)
         symbol = self.scope.find(node.name)
+        if symbol is None and node.name in ("__func__", "__FUNCTION__"):
+            return c.Literal(f'"{self.parsed.function.decl.name}"', span), start, end
         if symbol is None:
             if node.name not in self.scope.types.constants:
                 hint = "declare it before its use"

@@ -78,6 +78,10 @@ class _TooMuch(Exception):
     """Several statements are too much for one region, and none of them is to blame."""
 
 
+class _Together(str):
+    """Why the lines of several statements cannot be replaced together; those of one may be."""
+
+
 @dataclass(slots=True)
 class Found:
     """What a search gives."""
@@ -361,7 +365,7 @@ class Detector:
         for begin, end in reversed(list(runs([bad.get(n) for n in range(first, last + 1)]))):
             self.run(block, parts, first + begin, first + end)
         for n, reason in sorted(bad.items()):
-            if first < last and reason.endswith(_AS_A_WHOLE):
+            if first < last and (reason.endswith(_AS_A_WHOLE) or isinstance(reason, _Together)):
                 self.run(block, parts, n, n)
             else:
                 self.inside(block, parts[n], reason)
@@ -386,7 +390,7 @@ class Detector:
             place = stretch(self.places, parts[0].start, parts[-1].end)
             start, place = self.with_pragmas(parts[0], line_start if blank else parts[0].start, place)
         except NotWhole as problem:
-            return dict.fromkeys(self.in_the_way(parts) or everything, str(problem))
+            return dict.fromkeys(self.in_the_way(parts) or everything, _Together(problem))
         marks = c_ast.Pragma("scop"), c_ast.Pragma("endscop")
         before = list(block.block_items)
         position = {id(node): n for n, node in enumerate(before)}

@@ -304,6 +304,40 @@ there:
     source = found_in(text, tmp_path)
     assert [one.message.partition("it is: ")[2] for one in source.left] == ["its function uses 'goto *'"]
     (region,) = source.regions
-    assert not region.scop.notes
     printed = render_file(source, [compile_region(region, Options())])
-    assert 'a[i] = "f"[0] + sizeof(__func__)' in printed
+    assert "a[i] = sizeof(__func__)" in printed
+
+
+def test_loops_that_end_in_macros_and_loops_under_conditions(tmp_path: Path) -> None:
+    text = """#define BODY a[i] += b[i];
+#define BEGIN {
+#define END }
+#define SUM(x) b[i] += x;
+void f(int n, double *restrict a, double *restrict b)
+{
+    for (int i = 0; i < n; i++) BODY
+    for (int i = 0; i < n; i++)
+    BEGIN
+        a[i] *= 2;
+    END
+#if 1
+    for (int i = 0; i < n; i++)
+        a[i] -= 1;
+#else
+    for (int i = 0; i < n; i++)
+        a[i] -= 2;
+#endif
+    for (int i = 0; i < n; i++)
+#if 1
+        b[i] = a[i];
+#endif
+    for (int i = 0; i < n; i++) SUM
+      (a[i])
+}
+"""
+    source = found_in(text, tmp_path)
+    assert [(r.scop.span.line, r.scop.end_line) for r in source.regions] == [(7, 11), (13, 14)]
+    assert [(one.span and one.span.line, one.message.partition("it is: ")[2]) for one in source.left] == [
+        (19, "a condition ('#if') that begins in it does not end in it"),
+        (23, "it begins or ends within a macro's arguments"),
+    ]

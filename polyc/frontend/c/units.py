@@ -206,8 +206,9 @@ def stretch(places: Places, start: int, end: int) -> Stretch:
     if not pre.other.code.isdisjoint(range(first, last + 1)):
         raise NotWhole("it has other code in builds with OpenMP, or without ('_OPENMP')")
     before = user.line(first - 1) if first > 1 else ""
-    if before.rstrip().endswith("\\") or not text.rstrip().endswith((";", "}")):
-        raise NotWhole("macros with braces stand in it")
+    behind = next((line for n in range(last + 1, len(user.line_starts) + 1) if (line := user.line(n).strip())), "")
+    if before.rstrip().endswith("\\") or (behind.startswith("(") and not text.rstrip().endswith((";", "}"))):
+        raise NotWhole("it begins or ends within a macro's arguments")
     whole = user.line_starts[last] if last < len(user.line_starts) else len(user.text)
     return Stretch(first, last, begin, whole if until is None else until)
 

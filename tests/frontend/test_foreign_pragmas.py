@@ -203,13 +203,17 @@ void scale(int n, double *restrict a, double *restrict b)
         for (int k = 0; k < n; k++)
             b[k] += 2;
     }
+#pragma omp parallel
+#pragma omp for
+    for (int k = 0; k < n; k++)
+        a[k] *= 2;
 }
 """
 
 
 def test_parallel_loops_are_taken_over(tmp_path: Path) -> None:
     source = found_in(OPENMP, tmp_path, "replace", judged=True)
-    assert [(r.scop.span.line, r.scop.end_line) for r in source.regions] == [(7, 25)]
+    assert [(r.scop.span.line, r.scop.end_line) for r in source.regions] == [(7, 29)]
     assert told(source) == []
     text = render_file(source, [compile_region(region, Options(threads="always")) for region in source.regions])
     assert "num_threads" not in text

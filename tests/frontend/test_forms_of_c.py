@@ -341,3 +341,28 @@ void f(int n, double *restrict a, double *restrict b)
         (19, "a condition ('#if') that begins in it does not end in it"),
         (23, "it begins or ends within a macro's arguments"),
     ]
+
+
+def test_names_that_polyc_makes_are_no_macros(tmp_path: Path) -> None:
+    text = """#define x0 7
+#define it 3
+#define jt(x) error
+#define B_panel error
+double A[200][200], B[200][200], C[200][200];
+void f(int n)
+{
+#pragma scop
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++)
+            for (int k = 0; k < n; k++)
+                C[i][j] += A[i][k] * B[k][j] * it;
+#pragma endscop
+}
+"""
+    source = found_in(text, tmp_path)
+    printed = render_file(source, [compile_region(region, Options()) for region in source.regions])
+    assert "B_panel2[" in printed
+    (tmp_path / "out.c").write_text(printed)
+    subprocess.run(
+        ["gcc", "-fsyntax-only", "-Wall", "-Werror", "-Wno-unknown-pragmas", "out.c"], check=True, cwd=tmp_path
+    )

@@ -21,11 +21,11 @@ from polyc.frontend.c.effects import Effects
 from polyc.frontend.c.functions import ENDS
 from polyc.frontend.c.liveness import jumped_to
 from polyc.frontend.c.parse import SKIPPED, Parsed, parse_function
-from polyc.frontend.c.units import NotRead, NotWhole, Unit, has_code, stretch, unit_of, units, with_condition
+from polyc.frontend.c.units import NotRead, NotWhole, Unit, for_loops, has_code, stretch, unit_of, units, with_condition
 from polyc.frontend.c.worksharing import Sharing, path_to
 from polyc.frontend.overlaps import CODE as OVERLAPS
 from polyc.frontend.text.asserts import asserted
-from polyc.frontend.text.chunks import Chunks
+from polyc.frontend.text.chunks import MEANINGS, Chunks
 from polyc.frontend.text.foreign import KEEP, REPLACE, Pragma, foreign
 from polyc.frontend.text.named import with_plain_extrema
 from polyc.frontend.text.places import Places, Stretch
@@ -54,18 +54,32 @@ Model = Callable[[Marked, Parsed], Region]
 _LOOP = re.compile(r"\b(?:for|while)\b")
 _ELEMENT = re.compile(r"\]|\*|\{.*?\b(?!(?:for|while|if|switch|return|sizeof)\b)[A-Za-z_]\w*\s*\(", re.DOTALL)
 _NOT_FOLLOWED = re.compile(
-    r"\b(?:setjmp|_setjmp|__setjmp|sigsetjmp|__sigsetjmp|__builtin_setjmp|vfork|asm|__asm|__asm__|__auto_type)\b"
+    r"\b(?:setjmp|_setjmp|__setjmp|sigsetjmp|__sigsetjmp|__builtin_setjmp|vfork|asm|__asm|__asm__|__auto_type)\b|\bgoto\s*\*"
 )
 _TYPES = re.compile(r"\b(?:__typeof__|__typeof|typeof|typeof_unqual)\b")
 _HIDDEN = re.compile(r"\(\s*\{|\b(?:__typeof__|__typeof|typeof|__label__)\b")
 _AS_A_WHOLE = ("[pointer-member]", "[array-rank]")
 """Refusals of members of a struct that another statement uses as a whole."""
+_KEPT_WHOLE = (
+    "non-affine-index",
+    "non-affine-condition",
+    "non-affine-loop",
+    "while-loop",
+    "jump-in-loop",
+    "wrap-around",
+    "side-effects",
+)
+"""Notes that say why a statement is opaque."""
 FEW_ITERATIONS = "iterations only: nothing would be gained"
 _LEAVES = (c_ast.Goto, c_ast.Return, c_ast.Switch, c_ast.Case, c_ast.Default)
 
 
 class _TooMuch(Exception):
     """Several statements are too much for one region, and none of them is to blame."""
+
+
+class _Together(str):
+    """Why the lines of several statements cannot be replaced together; those of one may be."""
 
 
 @dataclass(slots=True)
@@ -89,6 +103,8 @@ def why_not(text: str, openmp: str = KEEP) -> str | None:
         inside = "{" in text[: pragma.start]
         if pragma.is_construct and not (openmp == REPLACE and pragma.directive and inside):
             return f"its function has pragmas of its own ('{pragma.shown}')"
+    if (attribute := MEANINGS.search(text)) is not None:
+        return f"its function uses the attribute '{attribute[1]}'"
     found = _NOT_FOLLOWED.search(with_plain_extrema(text))
     return f"its function uses '{found.group()}'" if found is not None else None
 
@@ -349,7 +365,7 @@ class Detector:
         for begin, end in reversed(list(runs([bad.get(n) for n in range(first, last + 1)]))):
             self.run(block, parts, first + begin, first + end)
         for n, reason in sorted(bad.items()):
-            if first < last and reason.endswith(_AS_A_WHOLE):
+            if first < last and (reason.endswith(_AS_A_WHOLE) or isinstance(reason, _Together)):
                 self.run(block, parts, n, n)
             else:
                 self.inside(block, parts[n], reason)
@@ -374,7 +390,7 @@ class Detector:
             place = stretch(self.places, parts[0].start, parts[-1].end)
             start, place = self.with_pragmas(parts[0], line_start if blank else parts[0].start, place)
         except NotWhole as problem:
-            return dict.fromkeys(self.in_the_way(parts) or everything, str(problem))
+            return dict.fromkeys(self.in_the_way(parts) or everything, _Together(problem))
         marks = c_ast.Pragma("scop"), c_ast.Pragma("endscop")
         before = list(block.block_items)
         position = {id(node): n for n, node in enumerate(before)}
@@ -424,14 +440,24 @@ class Detector:
         """A region with the pragmas before its first statement, which are for that one alone. Raises NotWhole."""
         pragmas = list(foreign(self.chunks.text, ahead(self.chunks.text, part.start), part.start))
         if not pragmas:
-            return start, place
+            return start, self.with_pragma_of_other_builds(place)
         name, first = self.places.pre.place(pragmas[0].start)
         if name != self.places.user.path or not 0 < first <= place.first:
             raise NotWhole("a pragma before it comes from another file")
         if any(has_code(self.places, line) for line in range(first, place.first)):
             raise NotWhole("its pragma shares lines with something else")
         first = with_condition(self.places, first, place.last)
-        return pragmas[0].start, replace(place, first=first, start=self.places.user.line_starts[first - 1])
+        place = replace(place, first=first, start=self.places.user.line_starts[first - 1])
+        return pragmas[0].start, self.with_pragma_of_other_builds(place)
+
+    def with_pragma_of_other_builds(self, place: Stretch) -> Stretch:
+        """A region with the condition before it under which other compilers find a pragma. Raises NotWhole."""
+        found = for_loops(self.places, place.first)
+        if found is None or place.start != self.places.user.line_starts[place.first - 1]:
+            return place
+        if not found[1]:
+            raise NotWhole(f"'{found[0]}' before it stands under a condition with other code")
+        return replace(place, first=found[1], start=self.places.user.line_starts[found[1] - 1])
 
     def blamed(self, problem: UserError, parts: list[Unit]) -> dict[int, str]:
         """The units that a refusal is about; all of them where it is about none."""
@@ -463,7 +489,8 @@ class Detector:
                 continue
             n = self.unit_at(parts, statement.span)
             if n is not None:
-                notes = [m for m in scop.notes if m.span is not None and m.span.line == statement.span.line]
+                told = [m for m in scop.notes if m.code in _KEPT_WHOLE and m.span is not None]
+                notes = [m for m in told if m.span is not None and m.span.line == statement.span.line]
                 found[n] = notes[0].message if notes else "it cannot be modelled"
         if found:
             return found

@@ -75,7 +75,7 @@ from polyc.frontend.sets.multiples import assume_products, told
 from polyc.frontend.sets.promises import condition_set, names_in
 from polyc.frontend.special import special
 from polyc.frontend.supposed import ORIGINAL, choices, never_holds, not_affine, versions, with_general
-from polyc.frontend.text.chunks import KEYWORDS, Chunks, drop_attributes
+from polyc.frontend.text.chunks import KEYWORDS, MEANINGS, Chunks, drop_attributes
 from polyc.frontend.text.foreign import foreign
 from polyc.frontend.text.places import Places
 from polyc.frontend.text.pragmas import Asked, Marked, following, pragma_span
@@ -640,6 +640,10 @@ class Modeller:
             hint = "end the region before it"
             span = self.places.span(match.start(), match.end())
             region.refuse("asm", "inline assembly cannot stand in a region", span, hint)
+        for match in MEANINGS.finditer(text, self.chunks.items[self.marked.chunk].start, self.marked.end):
+            hint = "declare it without, or move the region to a function of its own"
+            message = f"the attribute '{match[1]}' gives a declaration another meaning, which polyc does not follow"
+            region.refuse("unsupported-declaration", message, self.places.span(match.start(), match.end()), hint)
         Checker(region).statement(body)
         for item in c.walk(body) if self.chunks.of_threads else ():
             symbol = region.symbol(item.name) if isinstance(item, c.Name) else None

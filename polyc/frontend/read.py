@@ -13,15 +13,14 @@ from polyc.frontend.c.effects import Effects
 from polyc.frontend.c.parse import Parsed, parse_function
 from polyc.frontend.c.preamble import original_text, preamble
 from polyc.frontend.c.state import CTX
-from polyc.frontend.c.units import chosen
-from polyc.frontend.detect import Detector, Found, Judge, ahead, first_loop, worth_a_look
+from polyc.frontend.c.units import NotWhole, chosen, for_loops
+from polyc.frontend.detect import Detector, Found, Judge, first_loop, worth_a_look
 from polyc.frontend.idioms.bodies import Bodies
 from polyc.frontend.idioms.helpers import Helpers
 from polyc.frontend.model import Modeller, unique
 from polyc.frontend.sets.promises import names_in, parse_condition
 from polyc.frontend.text.builds import read_for_builds
 from polyc.frontend.text.chunks import Chunks, cut
-from polyc.frontend.text.foreign import foreign
 from polyc.frontend.text.places import Places, Stretch
 from polyc.frontend.text.pragmas import Marked, Pragmas, find_pragmas, following, place_regions, tell_unplaced
 from polyc.frontend.text.preprocess import Preprocessed
@@ -34,10 +33,6 @@ from polyc.stack import room_for_depth
 
 _CONDITION = re.compile(r"^[ \t]*(#[ \t]*if)(?:n?def)?\b", re.MULTILINE)
 _RENUMBERED = re.compile(r"^[ \t]*#[ \t]*(?:line\b|\d)", re.MULTILINE)
-_OF_A_LOOP = re.compile(
-    r"\#pragma[ ]+(?:omp\b.*?\b(?:for|simd|loop|distribute|taskloop)\b | GCC[ ]+(?:ivdep|unroll)\b | clang[ ]+loop\b)",
-    re.VERBOSE,
-)
 INSIDE = "    "
 """Indentation of a region that begins on the line of what stands around it."""
 LARGE = 1_000_000
@@ -166,7 +161,7 @@ class _Reader:
                 problems += problem.diagnostics
                 continue
             for item in group:
-                if (stray := self.directive_before(item)) is not None:
+                if (stray := self.directive_before(item) or self.directive_inside(item)) is not None:
                     problems.append(stray)
                     continue
                 modeller = self.modeller(item, parsed, group)
@@ -282,17 +277,26 @@ class _Reader:
         return Diagnostic("too-large", message, self.places.span(item.start, item.start + 1), hint)
 
     def directive_before(self, item: Marked) -> Diagnostic | None:
-        """A directive whose loop is the region's first one: in its place there would be a block."""
-        text, pre = self.chunks.text, self.places.pre
-        begin = ahead(text, item.start)
-        every = [one.shown for one in foreign(text, begin, item.start)]
-        every += [pre.other.construct_in(pre.place(begin)[1], pre.place(item.start)[1]) or ""]
-        found = next((words for words in every if _OF_A_LOOP.match(words)), None)
+        """A pragma, in whichever build, whose loop is the region's first one: in its place there would be a block."""
+        name, line = self.places.pre.place(item.start)
+        found = for_loops(self.places, line) if name == self.user.path else None
         if found is None:
             return None
-        message = f"'{found}' before the region wants a loop behind it, and polyc prints a block there"
+        message = f"'{found[0]}' before the region wants a loop behind it, and polyc prints a block there"
         hint = "move it into the region, where it goes with its loop, or take it out: polyc finds out what is parallel"
         return Diagnostic("stray-directive", message, self.places.span(item.start, item.start + 1), hint)
+
+    def directive_inside(self, item: Marked) -> Diagnostic | None:
+        """A `#define` in a region, or half of a condition, that would be missing in what is printed."""
+        (name, first), (other, last) = (self.places.pre.place(offset) for offset in (item.start, item.end))
+        try:
+            if name == other == self.user.path:
+                chosen(self.places, first, last, marked=True)
+        except NotWhole as problem:
+            hint = "move it out of the region, of which polyc replaces all lines"
+            message = f"the region cannot be replaced: {problem}"
+            return Diagnostic("stray-directive", message, self.places.span(item.start, item.start + 1), hint)
+        return None
 
     def modeller(self, item: Marked, parsed: Parsed, group: list[Marked]) -> Modeller:
         return Modeller(

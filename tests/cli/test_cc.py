@@ -112,6 +112,13 @@ def test_compile_and_link_apart(cc: Cc, tmp_path: Path, expected: str) -> None:
     assert rule_in(tmp_path / "m.rule") == ["m.o:", "src/main.c", "src/size.h"]
 
 
+def test_rules_name_files_as_make_reads_them(cc: Cc, tmp_path: Path) -> None:
+    (tmp_path / "src" / "kernel.c").rename(tmp_path / "src" / "a $ kernel.c")
+    checked(cc("-c", "src/a $ kernel.c", "-o", "k.o", "-MMD", "-MF", "k.rule"))
+    assert has_threads(tmp_path / "k.o")
+    assert " ".join(rule_in(tmp_path / "k.rule")) == "k.o: src/a\\ $$\\ kernel.c src/size.h"
+
+
 def test_files_of_several_folders_find_their_own_headers(cc: Cc, tmp_path: Path) -> None:
     for name, size in (("one", 300), ("two", 400)):
         folder = tmp_path / name

@@ -49,6 +49,8 @@ LOOP = "for (int i = 0; i < n; i++) b[i] = g(n, A[i]);"
         "double g(int n, double *x) { while (n--) if (*x++ == 0) return 1; return 0; }",
         "double g(int n, double *x) { for (int k = 0; k < n; k++) { if (x[0] > k) return k; x += 2; } return 0; }",
         "double g(int n, double *x);\n#pragma polyc pure(g)",
+        "static inline __attribute__((always_inline)) double g(int n, double *x) { return x[n]; }",
+        "[[gnu::noinline]] static double\n__attribute__((cold))\ng(int n, double *x) { return x[n]; }",
     ],
 )
 def test_a_function_that_computes_a_value(function: str, scop: Modeller, relations: Relations) -> None:
@@ -80,6 +82,7 @@ def test_a_function_in_the_place_of_its_call(function: str, scop: Modeller) -> N
         "double g(int n, double *x);",
         "int calls; double g(int n, double *x) { while (calls < n) if (n-- < 0) return 1; return x[n]; }",
         "double g(int n, double *x) { static int k; return x[k++]; }",
+        "double g(int n, double *x) __attribute__((weak)); double g(int n, double *x) { return x[n]; }",
         "double g(int n, double *x) { return n ? g(n - 1, x) : 0; }",
         "double h(double *); double g(int n, double *x) { return h(x); }",
         "double *keep; double g(int n, double *x) { keep = x; return 0; }",
@@ -98,6 +101,12 @@ def test_a_function_that_may_do_anything(function: str, scop: Modeller) -> None:
     assert touched == {(name, kind) for name in "Ab" for kind in ("read", "may-write")} | {("b", "write")} | calls
     assert [note.code for note in found.notes] == ["side-effects"]
     assert CALLS in found.live_out
+
+
+def test_a_function_of_the_file_with_the_name_of_one_of_the_library(scop: Modeller) -> None:
+    own = "static double fmax(double a, double b) { static int k; k++; return a > b ? a : b; }"
+    found = scop(program("for (int i = 0; i < n; i++) b[i] = fmax(A[i][0], 2);", own))
+    assert [note.code for note in found.notes] == ["side-effects"]
 
 
 @pytest.mark.parametrize(

@@ -397,3 +397,21 @@ def test_a_struct_with_named_values_whose_pointers_are_given_memory(tmp_path: Pa
     )
     (region,) = found_in(text, tmp_path).regions
     assert set(region.scop.statements) == {"S0"}
+
+
+def test_the_reason_of_a_loop_that_is_kept_whole(tmp_path: Path) -> None:
+    """And not what is assumed of the sizes for the loop behind it."""
+    file = tmp_path / "t.c"
+    file.write_text("""#include <stddef.h>
+void f(size_t n, char *restrict a, char *restrict b)
+{
+    for (size_t i = n - 1; i < n; i--)
+        a[i] = b[i] + 1;
+    for (unsigned i = 0; i != n; ++i)
+        a[i] = b[i] * 3;
+}
+""")
+    source = read(str(file), InputOptions(detect=True))
+    assert [one.message.partition("as it is: ")[2] for one in source.left] == [
+        "the loop's condition does not end it: it is kept whole as one statement"
+    ]

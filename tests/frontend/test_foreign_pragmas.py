@@ -132,12 +132,50 @@ def test_a_header_may_have_the_directive(tmp_path: Path) -> None:
     assert "in builds with OpenMP" in told(source)[0]
 
 
-@pytest.mark.parametrize("before", ["#pragma omp parallel for", "#ifdef _OPENMP\n#pragma omp parallel for\n#endif"])
+IN_OTHER_BUILDS = [
+    "#ifdef _OPENMP\n#pragma omp simd\n#endif",
+    "#ifdef __clang__\n#pragma clang loop vectorize(enable)\n#endif",
+    "#if defined(__clang__)\n#pragma clang loop vectorize(enable)\n#elif defined(__GNUC__)\n#pragma GCC ivdep\n#endif",
+    "#ifdef USE_OMP\n#pragma omp parallel for \\\n   schedule(static)\n#endif\n#pragma GCC ivdep\n",
+    "    IVDEP",
+]
+IVDEP = '#ifdef __clang__\n#define IVDEP _Pragma("clang loop vectorize(enable)")\n#else\n#define IVDEP\n#endif\n'
+
+
+@pytest.mark.parametrize("before", IN_OTHER_BUILDS)
+def test_hints_of_other_builds_go_with_their_loop(before: str, tmp_path: Path) -> None:
+    source = found_in(IVDEP + function(f"{before}\n    {LOOP}"), tmp_path)
+    out = render_file(source, [compile_region(region, Options()) for region in source.regions])
+    assert len(source.regions) == 1
+    (tmp_path / "out.c").write_text(out)
+    for command in ("gcc", "gcc -fopenmp", "clang", "gcc -fopenmp -DUSE_OMP"):
+        subprocess.run([*command.split(), "-fsyntax-only", "-Wno-unknown-pragmas", str(tmp_path / "out.c")], check=True)
+
+
+def test_a_hint_under_a_condition_with_other_code_stays(tmp_path: Path) -> None:
+    source = found_in(function(f"#ifdef __clang__\n    a++;\n#pragma unroll\n#endif\n    {LOOP}"), tmp_path)
+    assert source.regions == ()
+    assert told(source) == ["'#pragma unroll' before it stands under a condition with other code"]
+
+
+@pytest.mark.parametrize(
+    "before",
+    ["#pragma omp parallel for", "#ifdef _OPENMP\n#pragma omp for\n#endif", "#pragma GCC ivdep", *IN_OTHER_BUILDS],
+)
 def test_a_directive_before_a_marked_region(before: str, tmp_path: Path) -> None:
-    text = function(f"{before}\n#pragma scop\n    {LOOP}\n#pragma endscop")
+    text = IVDEP + function(f"{before}\n#pragma scop\n    {LOOP}\n#pragma endscop")
     with pytest.raises(UserError) as caught:
         found_in(text, tmp_path)
     assert [one.code for one in caught.value.diagnostics] == ["stray-directive"]
+
+
+@pytest.mark.parametrize("before", ["#pragma omp parallel\n#pragma omp single", "#pragma omp barrier", "#if 1\n#endif"])
+def test_a_directive_that_wants_no_loop(before: str, tmp_path: Path) -> None:
+    text = function(
+        f"#ifdef X\n#pragma unroll\n    {LOOP}\n#endif\n{before}\n#pragma scop\n    {LOOP}\n#pragma endscop"
+    )
+    source = found_in(text, tmp_path)
+    assert len(source.regions) == 1
 
 
 OPENMP = """
@@ -165,13 +203,17 @@ void scale(int n, double *restrict a, double *restrict b)
         for (int k = 0; k < n; k++)
             b[k] += 2;
     }
+#pragma omp parallel
+#pragma omp for
+    for (int k = 0; k < n; k++)
+        a[k] *= 2;
 }
 """
 
 
 def test_parallel_loops_are_taken_over(tmp_path: Path) -> None:
     source = found_in(OPENMP, tmp_path, "replace", judged=True)
-    assert [(r.scop.span.line, r.scop.end_line) for r in source.regions] == [(7, 25)]
+    assert [(r.scop.span.line, r.scop.end_line) for r in source.regions] == [(7, 29)]
     assert told(source) == []
     text = render_file(source, [compile_region(region, Options(threads="always")) for region in source.regions])
     assert "num_threads" not in text

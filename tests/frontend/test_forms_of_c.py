@@ -6,7 +6,10 @@ import subprocess
 import time
 from pathlib import Path
 
+import pytest
+
 from polyc.codegen import render_file
+from polyc.errors import UserError
 from polyc.frontend import read
 from polyc.frontend.read import preprocessed
 from polyc.frontend.text.chunks import cut
@@ -211,3 +214,155 @@ def test_an_assignment_as_a_condition_keeps_its_parentheses(tmp_path: Path) -> N
     source = found_in(text, tmp_path)
     compiled = [compile_region(region, Options()) for region in source.regions]
     assert "if ((t = b[i]))" in render_file(source, compiled)
+
+
+def test_macros_of_several_statements_are_blocks(tmp_path: Path) -> None:
+    text = """#define ADD(a, b) do { a += b; a *= 2; } while (0)
+void f(int n, double *restrict a, const double *restrict b)
+{
+#pragma scop
+    for (int i = 0; i < n; i++)
+        ADD(a[i], b[i]);
+#pragma endscop
+}
+"""
+    (region,) = found_in(text, tmp_path).regions
+    assert [s.opaque for s in region.scop.statements.values()] == [False, False]
+    assert not region.scop.notes
+
+
+def test_a_variable_with_the_name_of_a_constant(tmp_path: Path) -> None:
+    text = """enum { j = 5 };
+void f(int n, double a[restrict n][n], double b[restrict n][n])
+{
+#pragma scop
+    for (int i = 0; i < n; i++)
+        for (int k = 0; k < n; k++)
+            a[i][k] = b[k][i] + j;
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++)
+            a[i][j] += b[j][i];
+#pragma endscop
+}
+"""
+    source = found_in(text, tmp_path)
+    printed = render_file(source, [compile_region(region, Options()) for region in source.regions])
+    assert "a[i][k] = b[k][i] + j;" in printed
+    assert "left as it was written" not in printed
+
+
+@pytest.mark.parametrize("attribute", ["cleanup(done)", "__cleanup__(done)", "unused, vector_size(16)"])
+def test_attributes_that_give_declarations_another_meaning(attribute: str, tmp_path: Path) -> None:
+    loop = f"for (int i = 0; i < n; i++) {{\n  __attribute__(({attribute})) double t = b[i];\n  a[i] = t;\n }}"
+    head = "void done(double *);\nvoid f(int n, double *restrict a, const double *restrict b)\n{"
+    source = found_in(f"{head}\n {loop}\n}}\n", tmp_path)
+    assert not source.regions
+    word = "vector_size" if "size" in attribute else "cleanup"
+    assert [one.message for one in source.left] == [
+        f"this loop of f() stays as it is: its function uses the attribute '{word}'"
+    ]
+    with pytest.raises(UserError, match=f"the attribute '{word}' gives a declaration another meaning"):
+        found_in(f"{head}\n#pragma scop\n {loop}\n#pragma endscop\n}}\n", tmp_path)
+
+
+def test_types_with_another_size_than_the_type_that_they_are_made_of(tmp_path: Path) -> None:
+    text = """typedef unsigned byte __attribute__((mode(QI)));
+void f(int n, int *restrict a)
+{
+    for (int i = 0; i < n; i++)
+        for (byte j = 250; j >= 2; j++) /* up to 255 */
+            a[i * 256 + j] += j;
+}
+"""
+    source = found_in(text, tmp_path)
+    assert [s.opaque for region in source.regions for s in region.scop.statements.values()] == [True]
+
+
+def test_the_name_of_the_function_and_labels_with_addresses(tmp_path: Path) -> None:
+    loop = "for (int i = 0; i < n; i++)"
+    text = f"""#include <stdio.h>
+#include <stdlib.h>
+void f(int n, int m, char *restrict a)
+{{
+    {loop} {{
+        if (i > m) {{
+            fprintf(stderr, "%s", __func__);
+            exit(1);
+        }}
+        a[i] = sizeof __func__;
+    }}
+}}
+void g(int n, double *a, void **to)
+{{
+    *to = &&there;
+    goto **to;
+    {loop} a[i] = 1;
+there:
+    {loop} a[i] = 2;
+}}
+"""
+    source = found_in(text, tmp_path)
+    assert [one.message.partition("it is: ")[2] for one in source.left] == ["its function uses 'goto *'"]
+    (region,) = source.regions
+    printed = render_file(source, [compile_region(region, Options())])
+    assert "a[i] = sizeof(__func__)" in printed
+
+
+def test_loops_that_end_in_macros_and_loops_under_conditions(tmp_path: Path) -> None:
+    text = """#define BODY a[i] += b[i];
+#define BEGIN {
+#define END }
+#define SUM(x) b[i] += x;
+void f(int n, double *restrict a, double *restrict b)
+{
+    for (int i = 0; i < n; i++) BODY
+    for (int i = 0; i < n; i++)
+    BEGIN
+        a[i] *= 2;
+    END
+#if 1
+    for (int i = 0; i < n; i++)
+        a[i] -= 1;
+#else
+    for (int i = 0; i < n; i++)
+        a[i] -= 2;
+#endif
+    for (int i = 0; i < n; i++)
+#if 1
+        b[i] = a[i];
+#endif
+    for (int i = 0; i < n; i++) SUM
+      (a[i])
+}
+"""
+    source = found_in(text, tmp_path)
+    assert [(r.scop.span.line, r.scop.end_line) for r in source.regions] == [(7, 11), (13, 14)]
+    assert [(one.span and one.span.line, one.message.partition("it is: ")[2]) for one in source.left] == [
+        (19, "a condition ('#if') that begins in it does not end in it"),
+        (23, "it begins or ends within a macro's arguments"),
+    ]
+
+
+def test_names_that_polyc_makes_are_no_macros(tmp_path: Path) -> None:
+    text = """#define x0 7
+#define it 3
+#define jt(x) error
+#define B_panel error
+double A[200][200], B[200][200], C[200][200];
+void f(int n)
+{
+#pragma scop
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++)
+            for (int k = 0; k < n; k++)
+                C[i][j] += A[i][k] * B[k][j] * it;
+#pragma endscop
+}
+"""
+    source = found_in(text, tmp_path)
+    printed = render_file(source, [compile_region(region, Options()) for region in source.regions])
+    assert "B_panel2[" in printed
+    (tmp_path / "out.c").write_text(printed)
+    subprocess.run(
+        ["gcc", "-fsyntax-only", "-Wall", "-Werror", "-Wno-unknown-pragmas", "out.c"], check=True, cwd=tmp_path
+    )

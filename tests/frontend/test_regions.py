@@ -354,3 +354,24 @@ def test_the_type_of_an_enum_without_a_name(scop: Modeller) -> None:
     region = REGION.replace("= 0;\n", "= kind;\n")
     found = scop(f"void f(int n, double *a)\n{{\n  enum {{ ONE = 1, FOUR = 4 }} kind = FOUR;\n{region}}}\n")
     assert [one.type for one in found.always] == ["unsigned int"]
+
+
+@pytest.mark.parametrize(
+    ("lines", "told"),
+    [
+        ("#pragma scop\n@\n#define K 3\n#pragma endscop", "'#define' stands in it"),
+        ("#if 1\n#pragma scop\n#else\n#pragma scop\n#endif\n@\n#pragma endscop", "an '#else' in it belongs to"),
+        ("#pragma scop\n@\n#if 1 && \\\n  1\n#pragma endscop\n#endif", "a condition ('#if') that begins in it"),
+        ("#pragma scop\n@\n#if 1 && \\\n  1\n#else\n#endif\n#pragma endscop", ""),
+        ("switch (n) {\ncase 1:\n#pragma scop\n@\n#pragma endscop\n}", ""),
+        ("here:\n#pragma scop\n@\n#pragma endscop\nif (n-- > 9) goto here;", ""),
+    ],
+)
+def test_directives_and_labels_around_a_region(lines: str, told: str, read_text: Reader) -> None:
+    loop = "for (int i = 0; i < n; i++) a[i] = 0;"
+    text = f"void f(int n, double *a)\n{{\n{lines.replace('@', loop)}\n}}\n"
+    if not told:
+        assert len(read_text(text).regions) == 1
+        return
+    with pytest.raises(UserError, match=re.escape(f"the region cannot be replaced: {told}")):
+        read_text(text)

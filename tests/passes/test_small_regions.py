@@ -106,7 +106,7 @@ LEAST = {
         "for (int i = m; i < (n < t ? n : t); i++) a[i] = b[i] * 0.5;",
         "polyc_min((long)t - m, (long)n - m) > 44000",
     ),
-    "a macro": ("for (int i = 0; i < n; i++) do { a[i] = b[i]; b[i] = 0; } while (0);", "n > 44000"),
+    "a macro": ("for (int i = 0; i < n; i++) do { a[i] = b[i]; if (k[i]) break; b[i] = 0; } while (0);", "n > 35000"),
     "a loop that data end": (
         "for (int i = 0; i < n; i++) { double s = 0; for (int j = 0; j < k[i]; j++) s += b[j]; a[i] = s; }",
         "n > 350",

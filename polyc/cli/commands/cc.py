@@ -537,7 +537,7 @@ class _Build:
             with contextlib.suppress(OSError):
                 text = old = file.read_text(errors="surrogateescape")
                 for made in self.made.values():
-                    text = text.replace(made.path, output.quoted(made.source.path))
+                    text = text.replace(output.quoted(made.path), output.quoted(made.source.path))
                 for source, config in self.configs.items():
                     word = re.compile(rf"(?<=\s){re.escape(output.quoted(source))}(?=\s)")
                     found = word.search(text)

@@ -658,8 +658,11 @@ def _declares(block: c.Block) -> bool:
 
 
 def taken_names(program: Program) -> frozenset[str]:
-    """Names that a new loop variable must not hide: all that the statements mention but their own loops."""
-    taken = {a.c_name for a in program.scop.arrays.values()} | set(program.scop.arrays)
+    """Names that a new loop variable must not hide: all that the statements mention but their own loops, and those of
+    the file and the function, which may be macros."""
+    loops = {name for statement in program.scop.statements.values() for name in statement.loops}
+    taken = set(program.scop.used_names) - loops
+    taken |= {a.c_name for a in program.scop.arrays.values()} | set(program.scop.arrays)
     taken |= set(program.buffers)
     for parameter in program.scop.parameters:
         taken |= {n.name for n in c.walk(parameter.expr) if isinstance(n, c.Name)} | {parameter.name}

@@ -184,6 +184,8 @@ class Converter(Expressions):
         end = self.head_end(start) if isinstance(node, c_ast.While) else start + 2
         if isinstance(node, c_ast.DoWhile):
             self.end = self.after(self.end, ";")
+            if condition == c.Literal("0") and not any(isinstance(item, c.Jump) for item in c.walk(body)):
+                return body  # as macros of several statements have it
         return c.While(condition, body, isinstance(node, c_ast.DoWhile), self.statement_span(start, end))
 
     def branch(self, node: c_ast.If) -> c.Stmt:

@@ -103,22 +103,24 @@ class Effects:
         return self.known[name]
 
     def found(self, name: str) -> Effect:
-        if name in self.pure or name in PURE or name in HINTS:
+        if name in self.pure or name in HINTS:
             return NOTHING
-        if name in MEMORY:
+        body = self.chunks.body_of(name)
+        if body is None and name in PURE:
+            return NOTHING
+        if body is None and name in MEMORY:
             return Effect(written=None)
-        if name in QUIET:
+        if body is None and name in QUIET:
             return Effect(ordered=True, written=None)
-        items = [(n, self.chunks.items[n]) for n in self.chunks.mentions.get(name, ())]
-        if any(_VALUE.search(item.header) and declares(item.header, name) for _, item in items):
+        headers = [self.chunks.items[n].header for n in self.chunks.mentions.get(name, ())]
+        if any(_VALUE.search(header) and declares(header, name) for header in headers):
             self.pure |= {name}
             return NOTHING
-        bodies = [n for n, item in items if item.function_name == name and item.is_function]
-        if len(bodies) != 1 or not is_readable(self.chunks.text_of(bodies[0])):
+        if body is None or not is_readable(self.chunks.text_of(body)):
             return ANYTHING
-        item = self.chunks.items[bodies[0]]
+        item = self.chunks.items[body]
         try:
-            parsed = parse_function(self.chunks, bodies[0], [(item.start, item.end)], self.places)
+            parsed = parse_function(self.chunks, body, [(item.start, item.end)], self.places)
             return _Reader(self, parsed.tree, parsed.function).effect()
         except (UserError, _Unclear, RecursionError):
             return ANYTHING

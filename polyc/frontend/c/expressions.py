@@ -102,6 +102,8 @@ class Expressions:
                 left, start, _ = self.expr(node.left)
                 right, _, end = self.expr(node.right)
                 start, end = self.balance(start, end)
+                if node.op in ("&&", "||"):
+                    left, right = truth(left), truth(right)
                 return c.Binary(node.op, left, right, self.span(start, end)), start, end
             case c_ast.Assignment():
                 target, start, _ = self.expr(node.lvalue)
@@ -139,6 +141,8 @@ class Expressions:
         end = start + len(node.name)
         span = self.span(start, end)
         symbol = self.scope.find(node.name)
+        if symbol is None and node.name in ("__func__", "__FUNCTION__"):
+            return c.Literal(f'"{self.parsed.function.decl.name}"', span), start, end
         if symbol is None:
             if node.name not in self.scope.types.constants:
                 hint = "declare it before its use"
@@ -212,6 +216,11 @@ class Expressions:
         shape = self.scope.types.shape(node)
         stars = "*" * sum(d.pointer for d in shape.dims)
         return f"{shape.element.text} {stars}" if stars else shape.element.text
+
+
+def truth(expr: c.Expr) -> c.Expr:
+    """A side of `&&` or `||`, and of `assert(i < n && "too large")` as well: a string is somewhere."""
+    return c.Literal("1", expr.span) if isinstance(expr, c.Literal) and expr.text.endswith('"') else expr
 
 
 def chosen(whole: c.Ternary) -> c.Expr:

@@ -16,7 +16,7 @@ from pycparser.c_parser import CParser, ParseError
 
 from polyc.errors import Diagnostic, UserError
 from polyc.frontend.text.asserts import asserted
-from polyc.frontend.text.chunks import KEYWORDS, Chunks, close_paren, declared_names, drop_attributes
+from polyc.frontend.text.chunks import KEYWORDS, MEANINGS, Chunks, close_paren, declared_names, drop_attributes
 from polyc.frontend.text.depth import deep_bracket, deep_node, too_deep
 from polyc.frontend.text.literals import without_widths
 from polyc.frontend.text.named import with_plain_extrema
@@ -79,6 +79,7 @@ def parse_function(chunks: Chunks, index: int, kept: list[tuple[int, int]], plac
     item = chunks.items[index]
     inner = [(a - item.start, b - item.start) for a, b in kept]
     texts = {number: clean(short(chunks.text_of(number))) for number in declarations}
+    texts |= {n: _stand_in(chunks, n) for n in declarations if MEANINGS.search(chunks.items[n].header)}
     body = clean(chunks.text_of(index), inner)
     deep = deep_bracket(body)
     if deep is not None:
@@ -154,7 +155,12 @@ def _behind_labels(items: list[c_ast.Node]) -> Iterator[c_ast.Node]:
         elif isinstance(item, (c_ast.Case, c_ast.Default)):
             inner, item.stmts = list(item.stmts or []), []
         yield item
-        yield from _behind_labels([one for one in inner if one is not None])
+        for one in inner:
+            pragma = (
+                isinstance(one, c_ast.Compound) and one.block_items and isinstance(one.block_items[0], c_ast.Pragma)
+            )
+            behind = one.block_items if pragma and one.block_items[0].coord is one.coord else [one]
+            yield from _behind_labels([part for part in behind if part is not None])
 
 
 def needed_declarations(chunks: Chunks, index: int) -> list[int]:

@@ -130,19 +130,22 @@ class Scope:
         return self.fresh(type(old)(name, old.quals, [], [], [], old.type, None, None, old.coord))
 
     def free_key(self, name: str, symbol: Symbol) -> str:
-        """A key that nothing else has; loops side by side may share the one of their variable."""
+        """A key that nothing else has, no constant of an enum either; loops side by side may share the one of their
+        variable."""
         base = f"{name}_" if name in ISL_WORDS or (name[0] == "S" and name[1:].isdigit()) else name
         key, number = base, 1
-        while key in self.symbols:
-            old = self.symbols[key]
-            hidden = all(old not in block.values() for block in self.blocks)
-            same = old.shape.element == symbol.shape.element
-            if symbol.is_loop and old.is_loop and hidden and same and old.c_name == name:
-                return key
-            if symbol.storage is not Storage.REGION and old.storage is not Storage.REGION:
-                # Outside of the region an inner declaration hides the outer one for good.
-                del self.symbols[key]
-                return key
+        constants = self.types.constants if symbol.storage is Storage.REGION else ()
+        while key in self.symbols or key in constants:
+            if key not in constants:
+                old = self.symbols[key]
+                hidden = all(old not in block.values() for block in self.blocks)
+                same = old.shape.element == symbol.shape.element
+                if symbol.is_loop and old.is_loop and hidden and same and old.c_name == name:
+                    return key
+                if symbol.storage is not Storage.REGION and old.storage is not Storage.REGION:
+                    # Outside of the region an inner declaration hides the outer one for good.
+                    del self.symbols[key]
+                    return key
             number += 1
             key = f"{base}_{number}"
         return key

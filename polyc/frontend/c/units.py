@@ -11,6 +11,7 @@ import re
 from pycparser import c_ast
 
 from polyc.frontend.c.parse import Parsed
+from polyc.frontend.text.foreign import Pragma, foreign
 from polyc.frontend.text.places import Places, Stretch
 from polyc.records import dataclass
 
@@ -22,6 +23,7 @@ _OPENS, _TURNS, _CLOSES = (
     frozenset(["else", "elif", "elifdef", "elifndef"]),
     "endif",
 )
+_MAKES_PRAGMA = re.compile(r"""^[ \t]*#[ \t]*define[ \t]+(\w+).*\b_Pragma[ \t]*\([ \t]*"([^"\n]*)""", re.MULTILINE)
 _QUOTED = re.compile(r"""'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*\"""")
 
 
@@ -204,8 +206,9 @@ def stretch(places: Places, start: int, end: int) -> Stretch:
     if not pre.other.code.isdisjoint(range(first, last + 1)):
         raise NotWhole("it has other code in builds with OpenMP, or without ('_OPENMP')")
     before = user.line(first - 1) if first > 1 else ""
-    if before.rstrip().endswith("\\") or not text.rstrip().endswith((";", "}")):
-        raise NotWhole("macros with braces stand in it")
+    behind = next((line for n in range(last + 1, len(user.line_starts) + 1) if (line := user.line(n).strip())), "")
+    if before.rstrip().endswith("\\") or (behind.startswith("(") and not text.rstrip().endswith((";", "}"))):
+        raise NotWhole("it begins or ends within a macro's arguments")
     whole = user.line_starts[last] if last < len(user.line_starts) else len(user.text)
     return Stretch(first, last, begin, whole if until is None else until)
 
@@ -218,10 +221,18 @@ def _in_line(places: Places, offset: int, line: int) -> tuple[int, int]:
     return found
 
 
-def chosen(places: Places, first: int, last: int, cut: tuple[int | None, int | None] = (None, None)) -> str:
+def chosen(
+    places: Places,
+    first: int,
+    last: int,
+    cut: tuple[int | None, int | None] = (None, None),
+    *,
+    marked: bool = False,
+) -> str:
     """The code of some lines that the preprocessor chose, without what stands in quotes.
 
     cut: offsets in the user's file of where it begins on its first line and ends on its last one
+    marked: the user has said that the lines are a region, with what they include
 
     Raises NotWhole where a directive is more than a condition that is whole within these lines: what follows would miss
     a `#define`, and half of an `#if` is no text.
@@ -244,7 +255,9 @@ def chosen(places: Places, first: int, last: int, cut: tuple[int | None, int | N
                 branches = [(begin, True) for begin, _ in branches]
             continue
         word = directive[1] or ""
-        if word not in (*_OPENS, *_TURNS, _CLOSES) or line.rstrip().endswith("\\"):
+        if marked and word == "include":
+            continue
+        if word not in (*_OPENS, *_TURNS, _CLOSES) or (line.rstrip().endswith("\\") and not marked):
             raise NotWhole(f"'#{word}' stands in it")
         if word not in _OPENS:
             if not branches:
@@ -264,11 +277,38 @@ def with_condition(places: Places, first: int, last: int) -> int:
 
     Raises NotWhole where the lines are still no whole.
     """
-    above = next((n for n in range(first - 1, 0, -1) if places.user.line(n).strip()), 0)
-    directive = _DIRECTIVE.match(places.user.line(above)) if above else None
-    first = above if directive is not None and directive[1] in _OPENS else first
-    chosen(places, first, last)
-    return first
+    while True:
+        try:
+            chosen(places, first, last)
+            return first
+        except NotWhole:
+            first = next((n for n in range(first - 1, 0, -1) if places.user.line(n).strip()), 0)
+            if not first or not _DIRECTIVE.match(places.user.line(first)):
+                raise
+
+
+def for_loops(places: Places, first: int) -> tuple[str, int] | None:
+    """A pragma above a line, with nothing but directives between them, that wants a loop behind it in some build: what
+    it is, and the line that it begins on, or the condition that it stands under, if that is whole; else 0."""
+    made = {name for name, words in _MAKES_PRAGMA.findall(places.user.code) if Pragma(0, words).wants_loop}
+    found, depth, top = "", 0, 0
+    for number in range(first - 1, 0, -1):
+        line = places.user.line(number)
+        if number > 1 and places.user.line(number - 1).endswith("\\"):
+            continue
+        directive = _DIRECTIVE.match(line)
+        word = directive[1] if directive is not None else ""
+        macro = "" if directive is not None or _pieces(places, number) else line.strip()
+        known = word in ("pragma", *_OPENS, *_TURNS, _CLOSES) or macro in made or not line.strip()
+        depth += (word == _CLOSES) - (word in _OPENS)
+        if not known or depth < 0 or (word in _TURNS and not depth):
+            break
+        wanting = [one.shown for one in foreign(line) if one.wants_loop] or [macro][: len(macro)]
+        if wanting:
+            found, top = wanting[0], 0
+        if not depth and found and not top:
+            top = number
+    return (found, top) if found else None
 
 
 def _code(line: str) -> str:

@@ -55,7 +55,7 @@ class Sharing:
         if not name:
             return None if pragma.is_hint else "it has a pragma of its own"
         if name == "parallel":
-            if not isinstance(node, c_ast.Compound) or not all(id(item) in bodies for item in node.block_items or [0]):
+            if node is None or not all(id(item) in bodies for item in items_of(node) or [0]):
                 return "a parallel region holds more than loops that its threads share"
         elif name not in LOOPS or not isinstance(node, c_ast.For):
             return "OpenMP's directive is none of a parallel loop"
@@ -102,9 +102,14 @@ class Sharing:
         """The items of a parallel region's block that are loops with a directive, or declare a variable."""
         starts = [following(self.text, pragma.start) for pragma in pragmas if pragma.directive in LOOPS[3:]]
         loops = {id(statements[start][0]) for start in starts if start in statements}
-        for item in (body.block_items or []) if isinstance(body, c_ast.Compound) else []:
+        for item in items_of(body) if body is not None else []:
             if id(item) in loops or (isinstance(item, c_ast.Decl) and item.init is None):
                 yield item
+
+
+def items_of(body: c_ast.Node) -> list[c_ast.Node]:
+    """The statements of a block, or the one that stands in its place."""
+    return (body.block_items or []) if isinstance(body, c_ast.Compound) else [body]
 
 
 def path_to(node: c_ast.Node, target: c_ast.Node) -> Path | None:

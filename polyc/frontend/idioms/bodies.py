@@ -28,7 +28,6 @@ from polyc.frontend.c.parse import IDENTIFIER, LONGEST_HELPER, parse_function
 from polyc.frontend.c.references import inner_rank, links
 from polyc.frontend.c.symbols import Scope, Symbol, scope_before
 from polyc.frontend.idioms.helpers import (
-    REPLACED,
     Helpers,
     Unclear,
     constant,
@@ -89,15 +88,14 @@ class Bodies:
 
     def found(self, name: str) -> Body | None:
         chunks, places = self.helpers.chunks, self.helpers.places
-        numbers = [n for n in chunks.mentions.get(name, ()) if chunks.items[n].function_name == name]
-        bodies = [n for n in numbers if chunks.items[n].is_function]
-        if len(bodies) != 1 or any(REPLACED.search(chunks.code_of(n)) for n in numbers):
+        number = chunks.body_of(name)
+        if number is None:
             return None
-        item, text = chunks.items[bodies[0]], chunks.code_of(bodies[0])
+        item, text = chunks.items[number], chunks.code_of(number)
         if len(text) > LONGEST_HELPER or not is_readable(text):
             return None
         try:
-            parsed = parse_function(chunks, bodies[0], [(item.start, item.end)], places)
+            parsed = parse_function(chunks, number, [(item.start, item.end)], places)
             types = Types()
             types.add_all(parsed.tree)
             scope = scope_before(types, parsed.tree, parsed.function, [])

@@ -13,7 +13,6 @@ ensures:  the same operations on the same values: casts stand where C converts, 
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Sequence
 
@@ -41,7 +40,6 @@ LARGEST = 64
 """Nodes of an expression that is put in the place of a call."""
 SMALL = 16
 """Nodes of an argument that may be evaluated several times."""
-REPLACED = re.compile(r"\b(?:weak|__weak__|ifunc|__ifunc__|alias|__alias__)\b")
 _EFFECTS = (c.Assign, c.Postfix)
 _COMPARISONS = ("<", "<=", ">", ">=", "==", "!=", "&&", "||")
 _PLAIN = {
@@ -90,15 +88,14 @@ class Helpers:
         return self.known[name]
 
     def found(self, name: str) -> Helper | None:
-        numbers = [n for n in self.chunks.mentions.get(name, ()) if self.chunks.items[n].function_name == name]
-        bodies = [n for n in numbers if self.chunks.items[n].is_function]
-        if len(bodies) != 1 or any(REPLACED.search(self.chunks.code_of(n)) for n in numbers):
+        body = self.chunks.body_of(name)
+        if body is None:
             return None
-        item, text = self.chunks.items[bodies[0]], self.chunks.code_of(bodies[0])
+        item, text = self.chunks.items[body], self.chunks.code_of(body)
         if len(text) > LONGEST_HELPER or not is_readable(text):
             return None
         try:
-            parsed = parse_function(self.chunks, bodies[0], [(item.start, item.end)], self.places)
+            parsed = parse_function(self.chunks, body, [(item.start, item.end)], self.places)
             types = Types()
             types.add_all(parsed.tree)
             scope = scope_before(types, parsed.tree, parsed.function, [])

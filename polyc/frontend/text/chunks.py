@@ -10,7 +10,12 @@ from polyc.records import dataclass, field
 
 _STRUCTURE = re.compile(r"""^#[^\n]*|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|[{}();]""", re.MULTILINE)
 _IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*")
-_ATTRIBUTES = re.compile(r"__attribute__|__attribute|__declspec|__asm__|__asm|\basm\b|_Alignas|__alignof__")
+_ATTRIBUTES = re.compile(r"\[\[|__attribute__|__attribute|__declspec|__asm__|__asm|\basm\b|_Alignas|__alignof__")
+_REPLACED = re.compile(r"\b(?:weak|__weak__|ifunc|__ifunc__|alias|__alias__)\b")
+MEANINGS = re.compile(
+    r"\b__attribute(?:__)?\s*\(\s*\((?:[^;{}]*?\W)?_*(cleanup|ext_vector_type|mode|vector_size)_*\s*\("
+)
+"""An attribute with which a declaration means something else than without it."""
 _FUNCTION = re.compile(r"[\w\s*]*?\b([A-Za-z_]\w*)\s*\((?!\s*[*(])")
 _WORDS = """
 auto break case char const continue default do double else enum extern float for goto if inline int long register
@@ -113,6 +118,12 @@ class Chunks:
     def names_of(self, index: int) -> set[str]:
         return self.names_between(self.items[index].start, self.items[index].end)
 
+    def body_of(self, name: str) -> int | None:
+        """The chunk of the only function that calls of that name may run."""
+        numbers = [n for n in self.mentions.get(name, ()) if self.items[n].function_name == name]
+        bodies = [n for n in numbers if self.items[n].is_function]
+        return bodies[0] if len(bodies) == 1 and not any(_REPLACED.search(self.code_of(n)) for n in numbers) else None
+
     def code_of(self, index: int) -> str:
         """The chunk's text without lines of the preprocessor."""
         return _HASH_LINES.sub("", self.text_of(index)).strip()
@@ -184,7 +195,7 @@ def _opens_body(header: str) -> bool:
 def _add(result: Chunks, start: int, end: int, pieces: list[str], is_function: bool) -> None:
     header = _HASH_LINES.sub("", " ".join(pieces))
     index = len(result.items)
-    plain = None if "typedef" in header else _FUNCTION.match(header)
+    plain = None if "typedef" in header else _FUNCTION.match(drop_attributes(header))
     name = plain.group(1) if plain is not None and plain.group(1) not in KEYWORDS else ""
     result.items.append(Chunk(start, end, header, is_function, name))
     for declared in {name} if name else set(_IDENTIFIER.findall(header)) - KEYWORDS:
@@ -192,7 +203,7 @@ def _add(result: Chunks, start: int, end: int, pieces: list[str], is_function: b
 
 
 def drop_attributes(text: str) -> str:
-    """The text without `__attribute__((...))` and the like, offset for offset (blanks stand in their place)."""
+    """The text without `__attribute__((...))`, `[[...]]` and the like: blanks stand in their place."""
     if not _ATTRIBUTES.search(text):
         return text
     out: list[str] = []
@@ -201,6 +212,8 @@ def drop_attributes(text: str) -> str:
         if match.start() < position:
             continue
         stop = close_paren(text, match.end())
+        if match[0] == "[[":  # of C23
+            stop = text.find("]]", match.end()) + 2 or len(text)
         out += [text[position : match.start()], re.sub(r"[^\n]", " ", text[match.start() : stop])]
         position = stop
     out.append(text[position:])

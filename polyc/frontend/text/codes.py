@@ -14,7 +14,7 @@ ERRORS: dict[str, str] = {
     "no-scop": "The file has no region between `#pragma scop` and `#pragma endscop`.",
     "unmatched-pragma": "A `#pragma scop` without its `#pragma endscop`, or the other way round.",
     "nested-pragma": "A `#pragma scop` inside another region.",
-    "stray-directive": "A directive before a region, in the place of whose loop polyc prints a block.",
+    "stray-directive": "A directive before a region that wants a loop behind it, or one in it that would be lost.",
     "pragma-outside-function": "A region has to stand inside a function.",
     "pragma-from-macro": "`#pragma scop` has to stand on a line of its own in the file.",
     "region-crosses-block": "A region starts in one block and ends in another.",

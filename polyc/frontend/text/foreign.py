@@ -23,6 +23,11 @@ _HINT = re.compile(
     re.VERBOSE,
 )
 _OPENMP = re.compile(r"(omp|acc)\s+((?:declare\s+)?\w+(?:\s+(?:for|simd|loop)\b(?!\s*\())*)")
+_BEFORE_LOOPS = re.compile(
+    r"""(?:omp|acc)\b[\w\s]*?\b(?:for|simd|loop|taskloop|distribute|tile|unroll)\b
+      | (?:GCC|clang)\s+(?:ivdep|loop|(?:no)?unroll) | (?:no)?unroll""",
+    re.VERBOSE,
+)
 _CLAUSE = re.compile(r"[\s,]*(\w+)\s*")
 _HARMLESS_WORDS = """
 schedule collapse nowait shared default num_threads if proc_bind private firstprivate lastprivate reduction safelen
@@ -59,6 +64,11 @@ class Pragma:
     def is_construct(self) -> bool:
         """Whether it says how the statement behind it is shared among threads, or among devices."""
         return _OPENMP.match(self.words) is not None and not self.is_hint and self.directive not in OUTSIDE
+
+    @property
+    def wants_loop(self) -> bool:
+        """Whether a compiler that knows it refuses anything but a loop behind it."""
+        return _BEFORE_LOOPS.match(self.words) is not None and self.directive not in OUTSIDE
 
     @property
     def shown(self) -> str:

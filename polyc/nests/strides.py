@@ -337,6 +337,8 @@ def repeats(member: Member, program: Program) -> bool:
     compilers take what stays the same out of the innermost loop only."""
     every = (a for s in program.scop.statements.values() for a in s.accesses)
     written = {a.array for a in every if a.kind is not AccessKind.READ}
+    below = [statement for statement, _ in statements_below(member, program)]
+    own = {a.array for s in below for a in s.accesses if a.kind is not AccessKind.READ}
 
     def same(node: c.Node, loop: str, others: set[str]) -> bool:
         if isinstance(node, c.ArrayRef):
@@ -344,7 +346,8 @@ def repeats(member: Member, program: Program) -> bool:
         if isinstance(node, c.Call) or (isinstance(node, c.Binary) and node.op == "/"):
             refs = [n for n in c.walk(node) if isinstance(n, c.ArrayRef)]
             change = [ref for ref in refs if mentions(ref) & others or ref.array in written]
-            if loop not in mentions(node) and len(change) > isinstance(node, c.Binary):
+            differs = loop in mentions(node) or any(ref.array in own for ref in refs)
+            if not differs and len(change) > isinstance(node, c.Binary):
                 return True
         return any(same(child, loop, others) for child in c.children(node))
 

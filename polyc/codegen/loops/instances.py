@@ -141,7 +141,13 @@ class InstancePrinter:
         types = dict(zip(statement.loops, statement.loop_types, strict=True))
 
         def is_whole(choice: c.Ternary) -> bool:
-            return is_int(choice, arrays, types) and not is_of_constants(choice)
+            return is_int(choice, arrays, types) and not is_of_constants(choice) and not is_narrow(choice)
+
+        def is_narrow(choice: c.Expr) -> bool:
+            """Whether it is one of some elements of few bytes, which are converted to no wider type and back."""
+            if isinstance(choice, c.Ternary):
+                return is_narrow(choice.then) and is_narrow(choice.otherwise)
+            return isinstance(choice, c.ArrayRef) and 0 < arrays[choice.array].element.size_bytes < 4
 
         def roots() -> bool:
             return not self.program.scop.reads_errno and self._is_in_vectors()

@@ -11,9 +11,13 @@ from polyc.model.program import Program
 from polyc.model.scop import Access, AccessKind
 from polyc.model.tree import Band, Filter, Member, Node, Role, Sequence, walk
 from polyc.nests.nest import Outer, chain, has_loops, values
+from polyc.nests.strides import iterations
 from polyc.nests.sums import sums_in_vectors
 from polyc.poly import among, in_name, maps, names, out_name
 from polyc.records import dataclass, replace
+
+FEW = 16
+"""Iterations, at most, of a loop of which vectors gain nothing, as in a window that is cut at the edges of an image."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -200,7 +204,8 @@ def _waits(inner: Member, program: Program) -> bool:
     chosen = any(isinstance(n, c.If) for name in names(own) for n in c.walk(program.statements[name].body))
     flow = [p for p in maps(among(program.dependences.flow, own)) if in_name(p) != out_name(p)]
     carried = any(not Outer((inner,)).same_iteration(isl.UnionMap.from_map(p)).is_equal(p) for p in flow)
-    return chosen or carried or not sums_in_vectors(program, inner)
+    count = iterations(inner, program)
+    return chosen or carried or (count is not None and count <= FEW) or not sums_in_vectors(program, inner)
 
 
 __all__ = ["Siblings"]

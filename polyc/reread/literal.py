@@ -39,8 +39,8 @@ restrict struct union enum sizeof
 _KEYWORDS = frozenset(_TYPE_WORDS.split())
 _NUMBER = re.compile(r"-?(?:\.?\d(?:[eEpP][+-]|[\w.])*|'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")")
 _PRAGMA = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+([^\n]*)$", re.MULTILINE)
-_SIMD = re.compile(r"^[ \t]*polyc_simd$", re.MULTILINE)
-"""The macro that stands for `#pragma omp simd` in builds with OpenMP (`meanings.py`)."""
+_SIMD = re.compile(r"^[ \t]*polyc_(?:plain_)?simd$", re.MULTILINE)
+"""The macros that stand for `#pragma omp simd` in builds with OpenMP (`meanings.py`)."""
 _PLACE = re.compile(r"\*\w+|\w+(?:\[|\.|->).*")
 """A place in memory that has a name in the program, `s->x`: its name is the text that leads there."""
 _CALLED = "__called"

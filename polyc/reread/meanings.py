@@ -23,12 +23,19 @@ MEANINGS = {
 #endif""",
     "polyc_simd": """#ifdef _OPENMP
 #define polyc_simd _Pragma("omp simd")
-#elif defined(__clang__)
-#define polyc_simd _Pragma("clang loop vectorize(assume_safety)")
-#elif defined(__GNUC__)
+#elif defined(__GNUC__) && !defined(__clang__)
 #define polyc_simd _Pragma("GCC ivdep")
 #else
 #define polyc_simd
+#endif""",
+    "polyc_plain_simd": """#ifdef _OPENMP
+#define polyc_plain_simd _Pragma("omp simd")
+#elif defined(__clang__)
+#define polyc_plain_simd _Pragma("clang loop vectorize(assume_safety)")
+#elif defined(__GNUC__)
+#define polyc_plain_simd _Pragma("GCC ivdep")
+#else
+#define polyc_plain_simd
 #endif""",
     "polyc_threads": "#define polyc_threads(worth) (worth)",
     "polyc_several": """#ifdef _OPENMP

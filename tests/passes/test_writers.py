@@ -102,7 +102,7 @@ def vector_loops(text: str) -> Iterator[range]:
     """The lines, from 1, of the loops over x that are marked as vector loops: gcc names one inside."""
     lines = text.splitlines()
     for k, line in enumerate(lines):
-        if "for (long x =" in line and lines[k - 1].strip() == "polyc_simd":
+        if "for (long x =" in line and lines[k - 1].strip().endswith("_simd"):
             indent = len(line) - len(line.lstrip())
             inside = (n for n in range(k + 1, len(lines)) if len(lines[n]) - len(lines[n].lstrip()) <= indent)
             yield range(k + 1, next(inside) + 1)
@@ -201,7 +201,7 @@ def test_a_loop_of_their_own_where_all_run() -> None:
     """No condition stands in the vector loop of writers that begin and end apart."""
     result = result_of(FOLDER / "checkerboard.c")
     assert any(r.code == "unrolled" and "where all of them run" in r.message for r in result.program.remarks)
-    loops = re.findall(r"polyc_simd\n *for \(long x.*\n *(.*)", result.text)
+    loops = re.findall(r"_simd\n *for \(long x.*\n *(.*)", result.text)
     assert loops
     assert not any(line.startswith("if") for line in loops)
 

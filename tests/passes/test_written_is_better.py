@@ -118,7 +118,7 @@ def test_a_name_for_what_is_compared_is_no_obstacle(tmp_path: Path) -> None:
     """Each loop carries something where it is whole; cut at k, those inside carry nothing."""
     result = compiled(PATHS, tmp_path)
     assert result.verified
-    assert result.text.count("  polyc_simd\n") >= 6
+    assert len(re.findall(r"^ +polyc_(?:plain_)?simd$", result.text, re.MULTILINE)) >= 6
 
 
 def test_two_products_into_one_result_have_a_register_tile_each(tmp_path: Path) -> None:

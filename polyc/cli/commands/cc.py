@@ -38,7 +38,7 @@ LONGEST_LINE = 100_000
 _LOOP = re.compile(r"\bfor\b|^[ \t]*#[ \t]*pragma[ \t]+scop\b", re.MULTILINE)
 _OWN_PRAGMA = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+polyc\b[^\n]*", re.MULTILINE)
 _SPEAKS_OF_OPENMP = re.compile(r"\b_OPENMP\b|^[ \t]*#[ \t]*pragma[ \t]+omp\b|\bomp\.h\b", re.MULTILINE)
-_PARALLEL = re.compile(r"^(?:#pragma omp\b|[ \t]*polyc_simd$)", re.MULTILINE)
+_PARALLEL = re.compile(r"^(?:#pragma omp\b|[ \t]*polyc_(?:plain_)?simd$)", re.MULTILINE)
 _NOT_MODELLED = """
 -fwrapv -fno-strict-overflow -ftrapv -traditional-cpp -traditional
 -m32 -mx32 -m16 -fshort-enums -funsigned-char -fpack-struct -mabi=ilp32

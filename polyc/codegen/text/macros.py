@@ -20,7 +20,10 @@ MANY = "polyc_many"
 """Whether there are so many that they are worth a search which takes as long as the loops."""
 
 SIMD = "polyc_simd"
-"""Before a loop whose iterations do not depend on each other."""
+"""Before a loop whose iterations do not depend on each other. clang warns where it makes no vectors of one that it was
+told so of."""
+PLAIN_SIMD = "polyc_plain_simd"
+"""Before one of which it does."""
 
 
 IN_VECTORS = (*EXTREMA.values(), *VECTOR_EXTREMA.values(), *ROOTS.values(), *SELECTS.values(), WHOLE_SELECT)
@@ -115,12 +118,19 @@ MACROS = {
 #endif""",
     SIMD: f"""#ifdef _OPENMP
 #define {SIMD} _Pragma("omp simd")
-#elif defined(__clang__)
-#define {SIMD} _Pragma("clang loop vectorize(assume_safety)")
-#elif defined(__GNUC__)
+#elif defined(__GNUC__) && !defined(__clang__)
 #define {SIMD} _Pragma("GCC ivdep")
 #else
 #define {SIMD}
+#endif""",
+    PLAIN_SIMD: f"""#ifdef _OPENMP
+#define {PLAIN_SIMD} _Pragma("omp simd")
+#elif defined(__clang__)
+#define {PLAIN_SIMD} _Pragma("clang loop vectorize(assume_safety)")
+#elif defined(__GNUC__)
+#define {PLAIN_SIMD} _Pragma("GCC ivdep")
+#else
+#define {PLAIN_SIMD}
 #endif""",
     THREADS: f"#define {THREADS}(worth) (worth)",
     SEVERAL: _more_threads(SEVERAL, 1),

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import assert_never
 
-from polyc.codegen.text.macros import SIMD
+from polyc.codegen.text.macros import PLAIN_SIMD, SIMD
 from polyc.errors import Span
 from polyc.model import ctree as c
 from polyc.records import dataclass, replace
@@ -171,7 +171,7 @@ def lines_of(node: c.Stmt, depth: int = 0) -> list[Line]:
             return lines
         case c.For(init=init, condition=condition, step=step, body=body, pragmas=pragmas, span=span, runs=runs):
             text = f"{pad}for ({_for_part(init)}; {_for_part(condition)}; {_for_part(step)})"
-            return [*_pragmas(pragmas, node.worth, pad), *_headed(Line(text, span, runs), body, depth)]
+            return [*_pragmas(pragmas, node.worth, pad, _is_plain(node)), *_headed(Line(text, span, runs), body, depth)]
         case c.While(condition=condition, body=body, do_first=True, span=span):
             lines = _headed(Line(f"{pad}do", span), body, depth, force=True)
             return [*lines[:-1], Line(f"{pad}}} while ({tested(condition)});", span)]
@@ -230,12 +230,14 @@ UNROLL_ON_CPU = "GCC unroll"
 
 VECTORS = "omp simd"
 """What other builds have words for, too (`macros.py`); but not where values are summed up."""
+FEW = 32
+"""Iterations, at most, of a loop that compilers may write out."""
 ATOMIC = "omp atomic"
 _WITH_CONDITION = re.compile(r"omp parallel( for)?")
 """Directives of OpenMP that polyc prints with an `if` clause, which stands first."""
 
 
-def _pragmas(pragmas: tuple[str, ...], worth: c.Expr | None, pad: str) -> list[Line]:
+def _pragmas(pragmas: tuple[str, ...], worth: c.Expr | None, pad: str, plain: bool = False) -> list[Line]:
     """OpenMP's pragmas, hidden from compilers that are run without it (they would warn), and those of kernels."""
     if not pragmas:
         return []
@@ -247,8 +249,64 @@ def _pragmas(pragmas: tuple[str, ...], worth: c.Expr | None, pad: str) -> list[L
     if pragmas[0].startswith((UNROLL, UNROLL_ON_CPU)):
         return [Line(f"#pragma {pragmas[0]}")]
     if pragmas == (VECTORS,):
-        return [Line(f"{pad}{SIMD}")]
+        return [Line(f"{pad}{PLAIN_SIMD if plain else SIMD}")]
     return [Line(text) for text in ("#ifdef _OPENMP", *(f"#pragma {text}" for text in pragmas), "#endif")]
+
+
+def _is_plain(loop: c.For) -> bool:
+    """Whether clang makes vectors of a loop whose iterations do not depend on each other: it is no short one, and has
+    nothing but sums, differences, products and quotients of neighbouring elements."""
+    match loop:
+        case c.For(init=c.Decl(name=name, init=start), condition=c.Binary(right=end)) if start is not None:
+            pass
+        case _:
+            return False
+    begins = {node.name for node in c.walk(start) if isinstance(node, c.Name)}
+    near = [end, *(end.arguments if isinstance(end, c.Call) else ())]
+    return not any(_is_near(one, begins) for one in near) and _is_arithmetic(loop.body, name)
+
+
+def _is_near(end: c.Expr, begins: set[str]) -> bool:
+    """Whether a loop that ends there, or earlier, has few iterations: compilers write it out."""
+    match end:
+        case c.Binary(op="+", left=c.Name(name=name), right=more):
+            return name in begins and isinstance(more, c.Literal) and _is_near(more, begins)
+        case c.Literal(text=text):
+            return not text.isdigit() or int(text) <= FEW
+    return False
+
+
+def _is_arithmetic(node: c.Stmt, loop: str) -> bool:
+    def plain(expr: c.Expr) -> bool:
+        match expr:
+            case c.Literal() | c.Name():
+                return True
+            case c.ArrayRef(subscripts=subscripts):
+                *outer, last = subscripts or (c.Literal("0"),)
+                steps = not any(loop in _names(one) for one in outer)
+                return steps and all(isinstance(n, c.Name | c.Literal) or _adds(n) for n in c.walk(last))
+            case c.Binary(op="+" | "-" | "*" | "/", left=left, right=right):
+                return plain(left) and plain(right)
+            case c.Unary(op="-", operand=operand):
+                return plain(operand)
+        return False
+
+    match node:
+        case c.Block(body=items):
+            return all(_is_arithmetic(item, loop) for item in items if not isinstance(item, c.Comment))
+        case c.Decl(type="float" | "double", extents=(), init=init) if init is not None:
+            return plain(init)
+        case c.ExprStmt(expr=c.Assign(op="=" | "+=" | "-=" | "*=", target=target, value=value)):
+            return plain(target) and plain(value)
+    return False
+
+
+def _adds(node: c.Node) -> bool:
+    return isinstance(node, c.Binary) and node.op in "+-"
+
+
+def _names(expr: c.Expr) -> set[str]:
+    return {n.name for n in c.walk(expr) if isinstance(n, c.Name)}
 
 
 def _headed(head: Line, body: c.Stmt, depth: int, force: bool = False) -> list[Line]:

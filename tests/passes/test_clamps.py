@@ -87,3 +87,22 @@ def test_a_running_maximum_has_no_masks(tmp_path: Path) -> None:
 def test_kernels_of_gpus_have_none(tmp_path: Path) -> None:
     text = compiled(ROW.format(body=TAKEN["a step"][0]), tmp_path, target="cuda").text
     assert "select" not in text
+
+
+def test_a_subscript_where_a_condition_leaves_it_out(tmp_path: Path) -> None:
+    """`k % 3` is `k - 3` where `k <= 5`, and leads out of the array elsewhere."""
+    text = """
+static double a[9];
+void f(double out[16])
+{
+    for (int k = 0; k < 9; k++)
+        a[k] = k;
+#pragma scop
+    for (int k = 0; k < 16; k++)
+        out[k] = k > 5 ? k : a[k % 3 + 6];
+#pragma endscop
+}
+"""
+    printed = text_of(text, tmp_path)
+    assert "k < 6; k++)\n    out[k] = polyc_select(" in printed
+    assert "out[k] = k > 5 ? k : a[0];" in printed

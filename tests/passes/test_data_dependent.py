@@ -160,3 +160,22 @@ def test_a_part_of_what_data_may_choose_is_too_small() -> None:
     )
     smaller = replace(program, buffers=program.buffers | {buffer.key: replace(buffer, extents=(extent,))})
     assert {fault.kind for fault in faults_of(smaller)} == {"buffer-bounds"}
+
+
+def test_a_row_by_a_variable_of_the_iteration(tmp_path: Path) -> None:
+    """The rows are looked up before the iterations set it."""
+    text = """
+void f(float t[13][9], const int k[202], float out[3][201])
+{
+#pragma scop
+    for (int y = 0; y < 3; y++)
+        for (int v = 0; v < 200; v++) {
+            int x = v;
+            out[y][x] = t[x / 16][k[x] + k[x + 1]] * t[x / 16][k[x] + k[x]] * 0.25f;
+        }
+#pragma endscop
+}
+"""
+    result = compile_region(region_of(text, tmp_path), Options(machine="x86-64-v3", threads="always"))
+    assert result.verified
+    assert "polyc_lookup_float8(&t[(int)(64 * x_64 + 8 * h) / 16][0], 9, k0)" in result.text

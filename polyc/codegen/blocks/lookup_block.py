@@ -236,7 +236,8 @@ class _Loop:
             self.indices[value] = self.namer.take(f"{reference.array}_k")
             if array.element.size_bytes == 1:
                 self.parts[self.indices[value]] = self.namer.take(f"{reference.array}_p")
-        row = c.ArrayRef(reference.array, (*reference.subscripts[:-1], c.Literal("0")))
+        outer = map(scalars.settled, reference.subscripts[:-1])  # the block stands before what the iteration sets
+        row = c.ArrayRef(reference.array, (*outer, c.Literal("0")))
         table = next((t for t in self.tables if t.array is array and t.loops == loops), None)
         if table is None:
             table = _Table(self.namer.take(f"{reference.array}_at"), array, loops)

@@ -178,4 +178,5 @@ void f(float t[13][9], const int k[202], float out[3][201])
 """
     result = compile_region(region_of(text, tmp_path), Options(machine="x86-64-v3", threads="always"))
     assert result.verified
-    assert "polyc_lookup_float8(&t[(int)(64 * x_64 + 8 * h) / 16][0], 9, k0)" in result.text
+    assert "polyc_lookup_float8(&t[" in result.text
+    assert "&t[x / 16]" not in result.text

@@ -15,6 +15,7 @@ ensures:  each argument is evaluated once, and converted as C does, by declarati
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 
 from pycparser import c_ast
@@ -46,6 +47,7 @@ LARGEST = 300
 """Nodes of a function that is put in the place of a call."""
 SMALL = 60
 """Nodes of one that computes a value without loops."""
+_BRANCH = re.compile(r"\bif\b|\?")
 _LEAVES = (c_ast.Goto, c_ast.Label, c_ast.Switch, c_ast.Typedef, c_ast.FuncDef)
 
 
@@ -81,10 +83,17 @@ class Bodies:
         if name not in self.known:
             self.known[name] = None  # while it is looked into: it calls itself
             effect = self.effects(name)
-            body = self.found(name)
+            looks = effect.anything or effect.written or name in self.helpers.chunks.looping_functions
+            body = self.found(name) if looks or self.branches(name) else None
             if effect.anything or effect.written or (body is not None and pays(body)):
                 self.known[name] = body
         return self.known[name]
+
+    def branches(self, name: str) -> bool:
+        """Whether a function's text has a branch: others are not worth reading."""
+        chunks = self.helpers.chunks
+        own = (n for n in chunks.mentions.get(name, ()) if chunks.items[n].function_name == name)
+        return any(chunks.items[n].is_function and _BRANCH.search(chunks.code_of(n)) for n in own)
 
     def found(self, name: str) -> Body | None:
         chunks, places = self.helpers.chunks, self.helpers.places

@@ -132,9 +132,9 @@ def test_lines_are_linked_both_ways(browser: Browser) -> None:
     source = browser.find("#r0s23")
     source.find_element("css selector", "a").click()
     lit = [one.get_attribute("id") for one in browser.all(".listing .hit")]
-    assert lit == ["r0s23", "r0c0-27"]
-    assert "A_tile[h + kh - ht]" in browser.find("#r0c0-27").text
-    assert browser.run("return document.activeElement.parentElement.id") == "r0c0-27"
+    assert lit == ["r0s23", "r0c0-34"]
+    assert "A_tile[h + kh - ht]" in browser.find("#r0c0-34").text
+    assert browser.run("return document.activeElement.parentElement.id") == "r0c0-34"
     browser.run("document.activeElement.click()")
     assert browser.run("return document.activeElement.parentElement.id") == "r0s23"
 
@@ -143,10 +143,10 @@ def test_loops_are_linked_with_all_that_run_them(browser: Browser) -> None:
     browser.open(page(CONV))
     browser.run("document.querySelector('#r0s18 a').click()")
     lit = {one.get_attribute("id") for one in browser.all(".listing .hit")}
-    assert lit == {"r0s18", "r0c0-12", "r0c0-22"}  # the loop over tiles, and the one in a tile
-    assert browser.run("return document.activeElement.parentElement.id") == "r0c0-12"
+    assert lit == {"r0s18", "r0c0-21", "r0c0-29"}  # the loop over tiles, and the one in a tile
+    assert browser.run("return document.activeElement.parentElement.id") == "r0c0-21"
     browser.run("document.activeElement.click()")
-    assert {one.get_attribute("id") for one in browser.all(".listing .hit")} == {"r0c0-12", "r0s18", "r0s26"}
+    assert {one.get_attribute("id") for one in browser.all(".listing .hit")} == {"r0c0-21", "r0s18", "r0s26"}
 
 
 def test_the_mouse_lights_lines_and_escape_puts_them_out(browser: Browser) -> None:
@@ -154,8 +154,8 @@ def test_the_mouse_lights_lines_and_escape_puts_them_out(browser: Browser) -> No
     from selenium.webdriver.common.keys import Keys
 
     browser.open(page(CONV))
-    ActionChains(browser.driver).move_to_element(browser.find("#r0c0-27 > a")).perform()
-    assert [one.get_attribute("id") for one in browser.all(".listing .hit")] == ["r0s23", "r0c0-27"]
+    ActionChains(browser.driver).move_to_element(browser.find("#r0c0-34 > a")).perform()
+    assert [one.get_attribute("id") for one in browser.all(".listing .hit")] == ["r0s23", "r0c0-34"]
     ActionChains(browser.driver).send_keys(Keys.ESCAPE).perform()
     assert browser.all(".listing .hit") == []
 
@@ -284,8 +284,8 @@ def test_without_its_script_all_is_there(browser: Browser) -> None:
     stage = browser.find("#r0-pass-basteln")
     stage.find_element("css selector", "summary").click()
     assert stage.find_element("css selector", ".n").is_displayed()
-    assert browser.find("#r0c0-27").is_displayed()
-    browser.find("#r0c0-12 > a").click()
+    assert browser.find("#r0c0-34").is_displayed()
+    browser.find("#r0c0-21 > a").click()
     assert browser.run("return 1") is None or browser.driver.current_url.endswith("#r0s18")
 
 

@@ -51,7 +51,7 @@ MEANINGS = {
 #define polyc_many() 0
 #endif""",
     **{
-        f"polyc_{name}": f"""#if defined(__GLIBC__) && defined(__x86_64__) && defined(__GNUC__)
+        f"polyc_{name}": f"""#if defined(__GLIBC__) && defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
 #define polyc_{name}(a, b) \\
   __extension__({{ {element} polyc_a = (a), polyc_b = (b); \\
     polyc_a {op} polyc_b || polyc_a != polyc_a ? polyc_b : polyc_a; }})
@@ -66,7 +66,7 @@ MEANINGS = {
         )
     },
     **{
-        f"polyc_v{name}": f"""#if defined(__GLIBC__) && defined(__x86_64__) && defined(__GNUC__)
+        f"polyc_v{name}": f"""#if defined(__GLIBC__) && defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
 #define polyc_v{name}(a, b) \\
   __extension__({{ union {{ {element} value; {bits} bits; }} polyc_a = {{(a)}}, polyc_b = {{(b)}}; \\
     const {bits} polyc_mask = \\

@@ -46,7 +46,7 @@ def _extremum(function: str, macro: str) -> str:
     function, which keeps loops from vectors, since it may not know that nobody looks at these."""
     element = "float" if function.endswith("f") else "double"
     op = "<" if "max" in function else ">"
-    return f"""#if defined(__GLIBC__) && defined(__x86_64__) && defined(__GNUC__)
+    return f"""#if defined(__GLIBC__) && defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
 #define {macro}(a, b) \\
   __extension__({{ {element} polyc_a = (a), polyc_b = (b); \\
     polyc_a {op} polyc_b || polyc_a != polyc_a ? polyc_b : polyc_a; }})
@@ -60,7 +60,7 @@ def _vector_extremum(function: str, macro: str) -> str:
     something else is."""
     element, bits = ("float", "unsigned") if function.endswith("f") else ("double", "unsigned long long")
     op = "<" if "max" in function else ">"
-    return f"""#if defined(__GLIBC__) && defined(__x86_64__) && defined(__GNUC__)
+    return f"""#if defined(__GLIBC__) && defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
 #define {macro}(a, b) \\
   __extension__({{ union {{ {element} value; {bits} bits; }} polyc_a = {{(a)}}, polyc_b = {{(b)}}; \\
     const {bits} polyc_mask = \\

@@ -15,8 +15,9 @@ from polyc.model.scop import Array, CType, Scop, Statement
 WHOLE = "polyc_int"
 """The macro around a choice that is converted to a narrower type (`codegen/text/macros.py`)."""
 EXTREMA = {name: f"polyc_{name}" for name in ("fmax", "fmaxf", "fmin", "fminf")}
-VECTOR_EXTREMA = {name: f"polyc_v{name}" for name in EXTREMA}
 """Functions of C's library, and the macros in their place."""
+VECTOR_EXTREMA = {name: f"polyc_v{name}" for name in EXTREMA}
+"""The same, and the macros in vector loops."""
 ROOTS = {name: f"polyc_{name}" for name in ("sqrt", "sqrtf")}
 """Functions that set errno for negative arguments, and the macros that do not, for files that never name it."""
 NARROW = frozenset(

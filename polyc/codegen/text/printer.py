@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable
 from typing import assert_never
 
+from polyc.analysis.expressions.facts import mentions
 from polyc.codegen.text.macros import PLAIN_SIMD, SIMD
 from polyc.errors import Span
 from polyc.model import ctree as c
@@ -261,7 +262,7 @@ def _is_plain(loop: c.For) -> bool:
             pass
         case _:
             return False
-    begins = {node.name for node in c.walk(start) if isinstance(node, c.Name)}
+    begins = mentions(start)
     near = [end, *(end.arguments if isinstance(end, c.Call) else ())]
     return not any(_is_near(one, begins) for one in near) and _is_arithmetic(loop.body, name)
 
@@ -283,7 +284,7 @@ def _is_arithmetic(node: c.Stmt, loop: str) -> bool:
                 return True
             case c.ArrayRef(subscripts=subscripts):
                 *outer, last = subscripts or (c.Literal("0"),)
-                steps = not any(loop in _names(one) for one in outer)
+                steps = not any(loop in mentions(one) for one in outer)
                 return steps and all(isinstance(n, c.Name | c.Literal) or _adds(n) for n in c.walk(last))
             case c.Binary(op="+" | "-" | "*" | "/", left=left, right=right):
                 return plain(left) and plain(right)
@@ -303,10 +304,6 @@ def _is_arithmetic(node: c.Stmt, loop: str) -> bool:
 
 def _adds(node: c.Node) -> bool:
     return isinstance(node, c.Binary) and node.op in "+-"
-
-
-def _names(expr: c.Expr) -> set[str]:
-    return {n.name for n in c.walk(expr) if isinstance(n, c.Name)}
 
 
 def _headed(head: Line, body: c.Stmt, depth: int, force: bool = False) -> list[Line]:

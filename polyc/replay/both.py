@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from math import prod
 from types import FrameType
 from typing import Any
+
+import islpy as isl
 
 from polyc.codegen.text.printer import expression
 from polyc.frontend.c.ctype import Types
 from polyc.model import ctree as c
 from polyc.model.program import Program
 from polyc.model.scop import Apart, Array, Region, Scop, Storage
+from polyc.poly import greatest_of
 from polyc.records import dataclass, field, replace
 from polyc.replay.machine.memory import APART, Cells, Kind, Machine, Outside, Raced, WatchedCells, number_of, same_value
 from polyc.replay.machine.reading import NotUnderstood, Read, read_texts
@@ -133,11 +137,11 @@ class Both:
         raise Outside("it does at these sizes")
 
     def ran(
-        self, name: str, sizes: dict[str, int], machine: Machine, overlap: Overlap | None = None
+        self, wanted: Ran, sizes: dict[str, int], machine: Machine, overlap: Overlap | None = None
     ) -> Ran | Difference:
         """A run of the text, or what is wrong with it by itself. Raises OutOfFuel."""
         try:
-            found = self.run(self.both, name, sizes, machine, overlap)
+            found = self.run(self.both, TEXT, sizes, machine, overlap)
         except Raced as reason:
             return Difference("race", str(reason), "", sizes)
         except (Outside, TypeError, KeyError, IndexError, AttributeError, MemoryError) as reason:
@@ -148,9 +152,20 @@ class Both:
             message = f"{buffer.name} has {buffer.size} elements, and number {place} is written"
             return Difference("bounds", message, "", sizes)
         for name_of, cells in found.arrays.items():
-            if overlap is None and not cells.stays_inside:
+            if overlap is None and not self.is_inside(name_of, cells, wanted.arrays[name_of], sizes):
                 return Difference("bounds", f"the text leaves the array {name_of}", "", sizes)
         return found
+
+    def is_inside(self, name: str, cells: Cells, wanted: Cells, sizes: dict[str, int]) -> bool:
+        """Whether a text touches what is there alone: all between the first and the last element of an array that the
+        region touches; of one that is no parameter, all that is declared."""
+        if not cells or (wanted and min(wanted) <= min(cells) and max(cells) <= max(wanted)):
+            return True
+        array = self.arrays[name]
+        if array.storage is Storage.ARGUMENT or array.flat or array.root or None in array.extents_c:
+            return False
+        count = prod(value_at(extent, sizes) for extent in array.extents if extent is not None)
+        return min(cells) >= 0 and max(cells) < count
 
     def run(
         self, code: Module, name: str, sizes: dict[str, int], machine: Machine, overlap: Overlap | None = None
@@ -237,6 +252,15 @@ class Both:
             return None
         values = frame.f_locals
         return Place(line.line, tuple((c, values[python]) for python, c in line.counters if python in values))
+
+
+def value_at(size: isl.PwAff, sizes: dict[str, int]) -> int:
+    """The value of an expression of the parameters at some sizes."""
+    found = isl.Map.from_pw_aff(size).range()
+    for name, value in sizes.items():
+        position = found.find_dim_by_name(isl.dim_type.param, name)
+        found = found if position < 0 else found.fix_val(isl.dim_type.param, position, isl.Val(value))
+    return greatest_of(found, 0).to_python()
 
 
 def first_difference(one: Cells, other: Cells) -> int | None:

@@ -130,7 +130,7 @@ class _Replay(Both):
             return 100, None
         machine = Machine(fuel=max(fuel, 8000), tag="text", covered=self.covered)
         try:
-            found = self.ran(TEXT, sizes, machine, overlap)
+            found = self.ran(wanted, sizes, machine, overlap)
         except OutOfFuel:  # tiles that are padded to their whole size
             self.skipped.append("the text takes many more iterations than the region")
             return machine.fuel, None
@@ -172,7 +172,7 @@ class _Replay(Both):
     def raced(self, wanted: Ran, sizes: dict[str, int], overlap: Overlap | None) -> Difference | None:
         machine = Machine(fuel=20 * wanted.machine.used + 4000, tag="text", covered=self.covered, races=Races())
         try:
-            found = self.ran(TEXT, sizes, machine, overlap)
+            found = self.ran(wanted, sizes, machine, overlap)
         except OutOfFuel:
             return None
         assert machine.races is not None
@@ -235,7 +235,7 @@ class _Replay(Both):
             return None
         machine = Machine(fuel=4 * wanted.machine.used + 4000, tag="text", covered=self.covered, memory=False)
         try:
-            found = self.ran(TEXT, sizes, machine)
+            found = self.ran(wanted, sizes, machine)
         except OutOfFuel:
             return None
         difference = self.difference(wanted, found)

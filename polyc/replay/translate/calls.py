@@ -147,7 +147,7 @@ def of_polyc(e: Expressions, name: str, node: c_ast.FuncCall, arguments: list[c_
     if name == "polyc_int":
         return e.arithmetic.converted(e.value(arguments[0]), INT)
     if name in ("polyc_select", "polyc_selectf", "polyc_selecti"):
-        return e.value(c_ast.TernaryOp(*arguments, coord=node.coord))
+        return e.ternary(c_ast.TernaryOp(*arguments, coord=node.coord), in_vain=True)
     if name == "polyc_apart":
         try:
             found = [e.value(argument).pointer for argument in arguments]

@@ -311,7 +311,8 @@ class Expressions:
             raise NotUnderstood("two pointers compared")
         return Value("", ADDRESS, pointer=self.pointer(node))
 
-    def ternary(self, node: c_ast.TernaryOp) -> Value:
+    def ternary(self, node: c_ast.TernaryOp, in_vain: bool = False) -> Value:
+        """A choice; `in_vain`: the value that is not chosen is computed as well."""
         condition = self.arithmetic.condition(self.value(node.cond))
         one, other = self.value(node.iftrue), self.value(node.iffalse)
         if one.type.kind == "struct":
@@ -320,7 +321,10 @@ class Expressions:
             raise NotUnderstood("a pointer that data choose")
         ctype = self.arithmetic.common(one, other)
         one, other = self.arithmetic.converted(one, ctype), self.arithmetic.converted(other, ctype)
-        return Value(f"({one.code} if {condition} else {other.code})", ctype, one.large or other.large)
+        code = f"({one.code} if {condition} else {other.code})"
+        if in_vain:
+            code = f"({other.code}, {one.code})[bool({condition})]"
+        return Value(code, ctype, one.large or other.large)
 
     def cast(self, node: c_ast.Cast) -> Value:
         lanes = self.known.lanes(node.to_type)

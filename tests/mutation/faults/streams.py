@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from typing import Any
 
 import islpy as isl
 
+import polyc.analysis.readable as readable
 import polyc.codegen.loops.instances as instances
 import polyc.codegen.loops.loops as loops
 import polyc.nests.sums as sums
 import polyc.passes.blocks.one_pass as one_pass
 import polyc.passes.blocks.solves as solves
 import polyc.passes.loops.columns as columns
+import polyc.passes.loops.edges as edges
 import polyc.passes.loops.spread as spread
 import polyc.passes.products.jam as jam
-from polyc.analysis.expressions.promoted import ROOTS
+from polyc.analysis.expressions.promoted import ROOTS, VECTOR_EXTREMA
 from polyc.analysis.expressions.selects import SELECTS, WHOLE_SELECT
 from polyc.model import ctree as c
 from polyc.model.program import Buffer
 from polyc.model.tree import Band, Filter, Member, Node, Role, Sequence
 from polyc.poly import maps
 from tests.mutation import edits as e
-from tests.mutation.install import Install, adding_to, always, patched
+from tests.mutation.install import Install, adding_to, always, patched, together
 from tests.mutation.runner import Fault, after_pass
 
 FAULTS: list[Fault] = []
@@ -296,11 +298,11 @@ def of_tests(change: Callable[[c.Binary], c.Expr]) -> Install:
     return of_selects(test_of)
 
 
-def of_roots(change: Callable[[c.Call], c.Expr]) -> Install:
-    """Change what is printed for square roots."""
+def of_calls(macros: Collection[str], change: Callable[[c.Call], c.Expr]) -> Install:
+    """Change what is printed for square roots and extrema in vectors."""
 
     def at(node: c.Node) -> c.Node | None:
-        return change(node) if isinstance(node, c.Call) and node.function in ROOTS.values() else None
+        return change(node) if isinstance(node, c.Call) and node.function in macros else None
 
     return patched(
         instances.InstancePrinter, "_whole", lambda original: lambda self, body: c.rewrite(original(self, body), at)
@@ -309,8 +311,36 @@ def of_roots(change: Callable[[c.Call], c.Expr]) -> Install:
 
 add("edges", "the other of two conditions", "", of_tests(lambda test: replace(test, op="|" if test.op == "&" else "&")))
 add("edges", "one of two conditions", "", of_tests(lambda test: test.left))
-add("edges", "roots in the other precision", "", of_roots(lambda call: replace(call, function=ROOTS["sqrtf"])))
-add("edges", "no roots", "the argument itself", of_roots(lambda call: call.arguments[0]))
+
+
+def one_more(call: c.Call) -> c.Expr:
+    """A choice whose numbers are other ones."""
+    test, *values = call.arguments
+    return replace(call, arguments=(test, *(c.Literal("7") if isinstance(v, c.Literal) else v for v in values)))
+
+
+def other_extremum(call: c.Call) -> c.Expr:
+    name = call.function
+    return replace(call, function=name.replace("max", "min") if "max" in name else name.replace("min", "max"))
+
+
+def other_operand_first(call: c.Call) -> c.Expr:
+    return replace(call, arguments=call.arguments[::-1])
+
+
+def nothing_left_out(module: Any) -> Install:
+    return patched(module, "left_out", lambda _original: lambda _scop, _access, ran: ran.subtract(ran))
+
+
+_ROOTS, _EXTREMA = tuple(ROOTS.values()), tuple(VECTOR_EXTREMA.values())
+
+add("edges", "another number", "of a choice", of_selects(one_more))
+add("edges", "extrema turned", "a minimum for a maximum", of_calls(_EXTREMA, other_extremum))
+add("edges", "operands of extrema turned", "", of_calls(_EXTREMA, other_operand_first))
+add("edges", "an operand alone", "in the place of an extremum", of_calls(_EXTREMA, lambda call: call.arguments[0]))
+add("edges", "elements that are left out", "read all the same", together(*map(nothing_left_out, (edges, readable))))
+add("edges", "roots in the other precision", "", of_calls(_ROOTS, lambda call: replace(call, function=ROOTS["sqrtf"])))
+add("edges", "no roots", "the argument itself", of_calls(_ROOTS, lambda call: call.arguments[0]))
 add("edges", "branches turned", "of a choice", of_selects(turned))
 add("edges", "first branch alone", "whatever the condition says", of_selects(lambda call: call.arguments[1]))
 add("edges", "doubles as floats", "the other macro", of_selects(one_less_exact))

@@ -34,6 +34,7 @@ MORE_ROWS = {
     "columns": (1, 9, 67),
     "own_rows": (1, 9, 67),
     "where_largest": (1, 9, 67),
+    "planes_of_triangles": (1, 9, 67),
 }
 """Sizes around those of their blocks."""
 SEEDS = (0, 1)
@@ -56,7 +57,7 @@ TILES: dict[str, tuple[int, ...] | str | None] = {
     **dict.fromkeys(
         ("streams", "packed", "solve", "filter", "columns", "own_rows", "where_largest", "counted", "blocks"), "auto"
     ),
-    **dict.fromkeys(("tensor", "row_walks", "counts", *LARGE), "auto"),
+    **dict.fromkeys(("tensor", "row_walks", "counts", "planes_of_triangles", *LARGE), "auto"),
     **dict.fromkeys(("looked_up", "not_looked_up", "histogram", "grid", "interleaved", "computed_twice"), "auto"),
     **dict.fromkeys(("sliding_rows", "any_rows"), "auto"),
     "strips": (4, 8),

@@ -15,6 +15,7 @@ from polyc.codegen.loops.exprs import ExprPrinter, build_for, expression
 from polyc.codegen.loops.generated import Generated, children, marks_of, visit_at, visits_below
 from polyc.codegen.loops.instances import InstancePrinter, Scope, block_of
 from polyc.codegen.loops.iterations import Visit, iterations_of, members_above
+from polyc.codegen.loops.likely import with_ranges_apart
 from polyc.codegen.loops.naming import Namer
 from polyc.codegen.loops.origins import LoopOrigins
 from polyc.codegen.loops.to_isl import MOST_SHIFTED, to_isl
@@ -325,6 +326,8 @@ class LoopPrinter:
             advance = c.Assign("+=", c.Name(name), c.Literal(str(step)))
         condition = self.condition(node.for_get_cond(), inner_exprs)
         block = block_of(self.body(node.for_get_body(), inner))
+        if isinstance(start, c.Literal) and isinstance(condition, c.Binary) and isinstance(condition.right, c.Literal):
+            block = with_ranges_apart(block, name)
         if member is not None and not member.coincident and not any(one.vector for one in scope.members.values()):
             block = with_branches(block)
         block, together = collapsed(block, name) if member is not None and member.parallel else (block, 1)

@@ -184,15 +184,32 @@ class _Jam:
         along = self.member(self.point, self.count)
         whole, rest = self.split([(self.point, self.count)])
         digit = Member(self.digit(self.point, 1, self.count, whole), True, self.point.name, Role.REGISTER)
-        chain = tuple(_on(m, isl.UnionSet.from_set(whole)) for m in self.sum.chain)
+        mine = isl.UnionSet.from_set(self.instances)
+        outer, inner = ((), self.sum.chain) if self.is_after(rest, whole) else self.parted_chain()
+        chain = tuple(_on(m, isl.UnionSet.from_set(whole)) for m in inner)
         summed = Band(chain, False, Band((digit,), True, LEAF))
-        steps = [Filter(isl.UnionSet.from_set(whole), self.in_registers(whole, (along,), summed))]
+        steps = [Filter(isl.UnionSet.from_set(whole), self.in_registers(whole, (along, *outer), summed))]
         if not rest.is_empty():
-            steps.append(self.plain(rest, (self.point, *self.sum.chain)))
+            steps.append(self.plain(rest, (self.point, *inner)))
         self.say(f"{self.count} sums at once", self.count)
         child = steps[0].child if len(steps) == 1 else Sequence(tuple(steps))
-        mine = isl.UnionSet.from_set(self.instances)
+        if outer:
+            child = Band(tuple(_on(m, mine) for m in outer), False, child)
         return [Filter(mine, Band((along,), True, child))]
+
+    def is_after(self, rest: isl.Set, whole: isl.Set) -> bool:
+        """Whether what is left over of a sum comes after all of its whole blocks. Of one loop alone it does."""
+        if len(self.sum.chain) == 1 or rest.is_empty():
+            return True
+        mine = isl.UnionSet.from_set(self.instances)
+        cell = self.reach.flat_range_product(isl.Map.from_union_map(values((self.point,), mine)))
+        order = isl.Map.from_union_map(values(self.sum.chain, mine))
+        earlier = order.lex_gt_map(order).intersect(cell.apply_range(cell.reverse()))
+        return bool(earlier.intersect_domain(whole).intersect_range(rest).is_empty())
+
+    def parted_chain(self) -> tuple[tuple[Member, ...], tuple[Member, ...]]:
+        """The loops of a sum around its blocks, and the one inside of them."""
+        return self.sum.chain[:-1], self.sum.chain[-1:]
 
     def is_one_block(self) -> bool:
         """Whether a tile of the loop above has as many iterations as run at once."""

@@ -157,15 +157,21 @@ class Both:
         return found
 
     def is_inside(self, name: str, cells: Cells, wanted: Cells, sizes: dict[str, int]) -> bool:
-        """Whether a text touches what is there alone: all between the first and the last element of an array that the
+        """Whether a text touches what is there alone: all between the first and the last row of an array that the
         region touches; of one that is no parameter, all that is declared."""
         if not cells or (wanted and min(wanted) <= min(cells) and max(cells) <= max(wanted)):
             return True
         array = self.arrays[name]
-        if array.storage is Storage.ARGUMENT or array.flat or array.root or None in array.extents_c:
+        if array.flat or array.root:
             return False
-        count = prod(value_at(extent, sizes) for extent in array.extents if extent is not None)
-        return min(cells) >= 0 and max(cells) < count
+        inner = [value_at(extent, sizes) for extent in array.extents[1:] if extent is not None]
+        if len(inner) < array.rank - 1:
+            return False
+        row = prod(inner)
+        rows = range(min(wanted) // row, max(wanted) // row + 1) if wanted else range(0)
+        if array.storage is not Storage.ARGUMENT and array.extents[0] is not None:
+            rows = range(value_at(array.extents[0], sizes))
+        return min(cells) // row in rows and max(cells) // row in rows
 
     def run(
         self, code: Module, name: str, sizes: dict[str, int], machine: Machine, overlap: Overlap | None = None

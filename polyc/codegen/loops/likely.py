@@ -6,7 +6,7 @@ from polyc.codegen.text.printer import conjunction
 from polyc.model import ctree as c
 
 
-def with_ranges_apart(block: c.Block, loop: str) -> c.Block:
+def with_ranges_apart(block: c.Stmt, loop: str) -> c.Stmt:
     """Ask for the ends of a range one after the other, in a loop of constant length.
 
     rewrite:  if (j >= 1 && j <= 298) { loops }  ->  if (j >= 1) { if (j <= 298) { loops } }

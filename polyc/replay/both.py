@@ -136,9 +136,7 @@ class Both:
             self.most = RANGES[0]
         raise Outside("it does at these sizes")
 
-    def ran(
-        self, wanted: Ran, sizes: dict[str, int], machine: Machine, overlap: Overlap | None = None
-    ) -> Ran | Difference:
+    def ran(self, sizes: dict[str, int], machine: Machine, overlap: Overlap | None = None) -> Ran | Difference:
         """A run of the text, or what is wrong with it by itself. Raises OutOfFuel."""
         try:
             found = self.run(self.both, TEXT, sizes, machine, overlap)
@@ -152,13 +150,20 @@ class Both:
             message = f"{buffer.name} has {buffer.size} elements, and number {place} is written"
             return Difference("bounds", message, "", sizes)
         for name_of, cells in found.arrays.items():
-            if overlap is None and not self.is_inside(name_of, cells, wanted.arrays[name_of], sizes):
+            if overlap is None and not cells.stays_inside:
                 return Difference("bounds", f"the text leaves the array {name_of}", "", sizes)
         return found
 
+    def in_vain(self, wanted: Ran, found: Ran, sizes: dict[str, int]) -> Difference | None:
+        """An array of which the text touches, for nothing, what may not be there."""
+        for name, cells in found.arrays.items():
+            if not self.is_inside(name, cells, wanted.arrays[name], sizes):
+                return Difference("bounds", f"the text leaves the array {name}", "", sizes)
+        return None
+
     def is_inside(self, name: str, cells: Cells, wanted: Cells, sizes: dict[str, int]) -> bool:
-        """Whether a text touches what is there alone: all between the first and the last row of an array that the
-        region touches; of one that is no parameter, all that is declared."""
+        """Whether some cells are there: all between the first and the last row of an array that the region touches,
+        which are the `wanted` ones; of one that is no parameter, all that is declared."""
         if not cells or (wanted and min(wanted) <= min(cells) and max(cells) <= max(wanted)):
             return True
         array = self.arrays[name]

@@ -130,7 +130,7 @@ class _Replay(Both):
             return 100, None
         machine = Machine(fuel=max(fuel, 8000), tag="text", covered=self.covered)
         try:
-            found = self.ran(wanted, sizes, machine, overlap)
+            found = self.ran(sizes, machine, overlap)
         except OutOfFuel:  # tiles that are padded to their whole size
             self.skipped.append("the text takes many more iterations than the region")
             return machine.fuel, None
@@ -139,6 +139,8 @@ class _Replay(Both):
             self.wide.append((sizes, machine.wide, max(wanted.machine.used, machine.used)))
         spent = wanted.machine.used + (machine.used if not isinstance(found, Difference) else 0)
         difference = self.difference(wanted, found)
+        if difference is None and overlap is None and isinstance(found, Ran):
+            difference = self.in_vain(wanted, found, sizes)
         if difference is None:
             return spent, None
         if not self.is_defined(sizes, overlap):
@@ -172,7 +174,7 @@ class _Replay(Both):
     def raced(self, wanted: Ran, sizes: dict[str, int], overlap: Overlap | None) -> Difference | None:
         machine = Machine(fuel=20 * wanted.machine.used + 4000, tag="text", covered=self.covered, races=Races())
         try:
-            found = self.ran(wanted, sizes, machine, overlap)
+            found = self.ran(sizes, machine, overlap)
         except OutOfFuel:
             return None
         assert machine.races is not None
@@ -235,7 +237,7 @@ class _Replay(Both):
             return None
         machine = Machine(fuel=4 * wanted.machine.used + 4000, tag="text", covered=self.covered, memory=False)
         try:
-            found = self.ran(wanted, sizes, machine)
+            found = self.ran(sizes, machine)
         except OutOfFuel:
             return None
         difference = self.difference(wanted, found)

@@ -229,6 +229,33 @@ def test_a_write_that_comes_too_late() -> None:
     )
 
 
+SHIFTED = marked(
+    "void f(int n, double a[n], double b[n])", "for (int i = 0; i < n; i++)\n  b[i] = i > 1 ? a[i - 2] : (double)i;"
+)
+
+
+@pytest.mark.parametrize(
+    ("start", "kind"), [("0", "differs"), ("2", "agrees")], ids=["before the array", "where it is there"]
+)
+def test_what_a_choice_computes_in_vain_is_read(start: str, kind: str) -> None:
+    text = f"""
+    for (long i = 0; i < polyc_min(n, {start}); i++)
+      b[i] = i > 1 ? a[i - 2] : (double)(int)i;
+    for (long i = {start}; i < n; i++)
+      b[i] = polyc_select(i > 1, a[i - 2], (double)(int)i);
+    """
+    found = with_text(SHIFTED, text)
+    assert found.kind == kind
+    assert kind == "agrees" or "leaves the array" in found.reason
+
+
+def test_what_a_choice_computes_in_vain_lies_between_what_is_read() -> None:
+    """The array may begin where the region reads it first."""
+    region = marked("void f(int n, double *a, double b[n])", "for (int i = 0; i < n; i++)\n  b[i] = i ? a[3 * i] : 0;")
+    found = with_text(region, "for (long i = 0; i < n; i++)\n  b[i] = polyc_select(i != 0, a[3 * i], 0);")
+    assert found.reason == "the text leaves the array a"
+
+
 # --- what data choose ------------------------------------------------------------------------------------------------
 
 CHOSEN = marked(

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 import islpy as isl
 
-from polyc.analysis.expressions.promoted import EXTREMA, ROOTS, floating_type, is_int
+from polyc.analysis.expressions.promoted import EXTREMA, ROOTS, ROUNDED, floating_type, is_int
 from polyc.analysis.expressions.selects import Choices, folded_scalars, has_choices
 from polyc.analysis.expressions.straight import ABSOLUTE, either, unconditional
 from polyc.analysis.extents import elements
@@ -93,7 +93,7 @@ def makes_vectors(program: Program, member: Member, everything: bool = False) ->
     """
     if not member.coincident or member.role not in (Role.LOOP, Role.POINT):
         return False
-    plain = ABSOLUTE | EXTREMA.keys() | program.scop.own_functions - program.scop.looping_functions
+    plain = ABSOLUTE | EXTREMA.keys() | ROUNDED.keys() | program.scop.own_functions - program.scop.looping_functions
     plain |= frozenset() if program.scop.reads_errno else ROOTS.keys()
     kept = {access for b in program.buffers.values() for access in b.accesses}
     for ran in sets(member.schedule.domain()):

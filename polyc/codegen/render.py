@@ -7,7 +7,7 @@ from pathlib import Path
 
 import islpy as isl
 
-from polyc.analysis.expressions.promoted import EXTREMA, ROOTS, VECTOR_EXTREMA
+from polyc.analysis.expressions.promoted import EXTREMA, ROOTS, ROUNDED, VECTOR_EXTREMA
 from polyc.codegen.blocks.block import DATA, INSIDE, MEMORY, block, indented
 from polyc.codegen.blocks.copies import asked_of_copies, ends
 from polyc.codegen.blocks.exchanges import exchanged
@@ -210,7 +210,7 @@ def _region_text(
     kept = set(IDENTIFIER.findall("\n".join([ahead, guard, *allocations, original if guard else ""])))
     whole = (*body, *after)
     used, read = _names_used(whole, False) | kept, _names_used(whole, True) | kept
-    macros_of = (*EXTREMA.items(), *VECTOR_EXTREMA.items(), *ROOTS.items())
+    macros_of = (*EXTREMA.items(), *VECTOR_EXTREMA.items(), *ROOTS.items(), *ROUNDED.items())
     used |= {function for function, macro in macros_of if macro in used}
     only_read = program.scop.orphans_read
     unused = [name for name in program.scop.orphans if name not in (read if name in only_read else used)]

@@ -17,7 +17,16 @@ from typing import cast
 import islpy as isl
 
 from polyc.analysis.expand import buffer_for
-from polyc.analysis.expressions.promoted import EXTREMA, ROOTS, VECTOR_EXTREMA, WHOLE, even_branch, is_int, number_in
+from polyc.analysis.expressions.promoted import (
+    EXTREMA,
+    ROOTS,
+    ROUNDED,
+    VECTOR_EXTREMA,
+    WHOLE,
+    even_branch,
+    is_int,
+    number_in,
+)
 from polyc.analysis.expressions.reader import NotAffine, Substitution, Value, agree, piecewise, substitution
 from polyc.analysis.expressions.selects import SELECTS, WHOLE_SELECT, as_selects
 from polyc.analysis.readable import choices_of
@@ -132,7 +141,7 @@ class _Body:
 
     def stands_for(self, macro: str, function: str) -> bool:
         """Whether a macro has the values of a function; that of a root is for files that never name errno."""
-        if macro in (EXTREMA.get(function), VECTOR_EXTREMA.get(function)):
+        if macro in (EXTREMA.get(function), VECTOR_EXTREMA.get(function), ROUNDED.get(function)):
             return True
         return macro == ROOTS.get(function) and not self.program.scop.reads_errno
 

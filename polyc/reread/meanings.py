@@ -92,6 +92,26 @@ MEANINGS = {
         for letter, kind in (("", "double"), ("f", "float"))
     },
     **{
+        f"polyc_{kind}{f}": f"""#if defined(__GNUC__) && !defined(__clang__) && !defined(__NO_TRAPPING_MATH__) && defined({needed})
+#define polyc_{kind}{f}(x) \\
+  __extension__({{ union {{ {element} value; {bits} bits; }} polyc_1 = {{1}}; const {element} polyc_x = (x), \\
+    polyc_y = {y}, polyc_r = __builtin_rint{f}(polyc_y); \\
+    polyc_1.bits &= -({bits})(polyc_r > polyc_y); __builtin_copysign{f}(polyc_r - polyc_1.value, polyc_x); }})
+#else
+#define polyc_{kind}{f}(x) {kind}{f}(x)
+#endif"""
+        for kind, f, element, bits, needed, y in (
+            ("floor", "", "double", "unsigned long long", "__AVX2__", "polyc_x"),
+            ("floor", "f", "float", "unsigned", "__SSE4_1__", "polyc_x"),
+            ("ceil", "", "double", "unsigned long long", "__AVX2__", "-polyc_x"),
+            ("ceil", "f", "float", "unsigned", "__SSE4_1__", "-polyc_x"),
+            ("trunc", "", "double", "unsigned long long", "__AVX2__", "__builtin_fabs(polyc_x)"),
+            ("trunc", "f", "float", "unsigned", "__SSE4_1__", "__builtin_fabsf(polyc_x)"),
+            ("round", "", "double", "unsigned long long", "__AVX2__", "__builtin_fabs(polyc_x) + 0x1.fffffffffffffp-2"),
+            ("round", "f", "float", "unsigned", "__SSE4_1__", "__builtin_fabsf(polyc_x) + 0x1.fffffep-2f"),
+        )
+    },
+    **{
         f"polyc_select{letter}": f"""#ifdef __GNUC__ /* both are computed: a branch keeps loops from vectors */
 #define polyc_select{letter}(test, a, b) \\
   __extension__({{ union {{ {element} value; {bits} bits; }} polyc_a = {{(a)}}, polyc_b = {{(b)}}; \\

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 VALUES = ("mixed", "blend", "ramp", "bent")
 """Names of functions of two values; an `f` or `i` behind the name tells the type."""
+ROUNDED = ("floor", "ceil", "trunc", "round")
+"""Functions of C's library of one value."""
 CLAMPED = "clamped"
 WRAPPED = "wrapped"
 FLAT = "flat"

@@ -262,8 +262,9 @@ class Parts:
             return Call(self.pick(helpers.VALUES), (first, self.value(names, temporaries, depth - 1, deepest)))
         match self.integer(0, 15):
             case 14:
-                name = self.pick(("fmax", "fmin", "fabs", "sqrt", *helpers.VALUES))
-                if name in ("fabs", "sqrt"):
+                rounded = helpers.ROUNDED if self.wide else ()
+                name = self.pick(("fmax", "fmin", "fabs", "sqrt", *rounded, *helpers.VALUES))
+                if name in ("fabs", "sqrt", *rounded):
                     return Call(name, (first,))
                 return Call(name, (first, self.value(names, temporaries, depth - 1, deepest)))
             case 15:

@@ -20,6 +20,10 @@ VECTOR_EXTREMA = {name: f"polyc_v{name}" for name in EXTREMA}
 """The same, and the macros in vector loops."""
 ROOTS = {name: f"polyc_{name}" for name in ("sqrt", "sqrtf")}
 """Functions that set errno for negative arguments, and the macros that do not, for files that never name it."""
+ROUNDED = {name: f"polyc_{name}" for kind in ("floor", "ceil", "trunc", "round") for name in (kind, f"{kind}f")}
+"""Functions that gcc makes vectors of only where no exception is looked at, and the macros for vector loops."""
+_OF_FLOATS = frozenset({"fabs", "fabsf", *ROOTS, *ROUNDED})
+"""Functions of one argument whose type is that of the value."""
 NARROW = frozenset(
     ("char", "signed char", "unsigned char", "short", "unsigned short", "int8_t", "uint8_t", "int16_t", "uint16_t")
 )
@@ -131,10 +135,8 @@ def floating_type(expr: c.Expr, arrays: Mapping[str, Array], loops: Mapping[str,
             return of(operand)
         case c.Binary(op="+" | "-" | "*" | "/", left=left, right=right) | c.Ternary(then=left, otherwise=right):
             return of(left, right)
-        case c.Call(function="fabs" | "sqrt", arguments=(_,)):
-            return "double"
-        case c.Call(function="fabsf" | "sqrtf", arguments=(_,)):
-            return "float"
+        case c.Call(function=name, arguments=(_,)) if name in _OF_FLOATS:
+            return "float" if name.endswith("f") else "double"
     return ""
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from polyc.analysis.expressions.promoted import ROOTS
+from polyc.analysis.expressions.promoted import ROOTS, ROUNDED
 from polyc.model import ctree as c
 from polyc.records import dataclass, replace
 
@@ -239,7 +239,7 @@ class Choices:
                 return self.type_of(operand) in SELECTS and self._is_free(operand)
             case c.Call(function=name, arguments=(operand,)):
                 # Roots set no errno in loops that compute both branches (`makes_vectors`).
-                return (name in _ABSOLUTE or name in ROOTS) and self._is_free(operand)
+                return name in (*_ABSOLUTE, *ROOTS, *ROUNDED) and self._is_free(operand)
         return False
 
     def _is_fixed(self, expr: c.Expr) -> bool:

@@ -12,6 +12,7 @@ from polyc.analysis.expressions.promoted import (
     EXTREMA,
     NARROW,
     ROOTS,
+    ROUNDED,
     VECTOR_EXTREMA,
     WHOLE,
     even_branch,
@@ -31,7 +32,7 @@ from polyc.model import ctree as c
 from polyc.model.program import Buffer, Hoist, Program
 from polyc.model.scop import Access, AccessKind, Array, CType, Statement, Value
 from polyc.model.tree import Domain, Member, Role, partial_schedule
-from polyc.poly import at_sizes, constant_of, everywhere, pinned
+from polyc.poly import at_sizes, constant_of, everywhere, pinned, set_name, sets
 from polyc.records import dataclass, field, replace
 
 
@@ -126,9 +127,19 @@ class InstancePrinter:
 
     def _is_in_vectors(self) -> bool:
         """Whether compilers may make vectors of the innermost loop that is no short one."""
-        around = (m for m in reversed(self.members.values()) if m.role not in (Role.UNROLLED, Role.WRITTEN_OUT))
-        member = next(around, None)
+        member = self._innermost()
         return member is not None and makes_vectors(self.program, member)
+
+    def _innermost(self) -> Member | None:
+        around = (m for m in reversed(self.members.values()) if m.role not in (Role.UNROLLED, Role.WRITTEN_OUT))
+        return next(around, None)
+
+    def _looks_up(self) -> bool:
+        """Whether values say which elements the innermost loop touches: many compilers load these one by one, and
+        compute the values so as well."""
+        member = self._innermost()
+        ran = [self.program.statements[set_name(one)] for one in sets(member.schedule.domain())] if member else []
+        return not all(access.exact for statement in ran for access in statement.accesses)
 
     def _whole(self, body: c.Stmt) -> c.Stmt:
         """`p = (uint8_t)(v < 0 ? 0 : v > 255 ? 255 : v)` with the choice as a whole: gcc converts each of its branches
@@ -159,6 +170,10 @@ class InstancePrinter:
                     return replace(node, function=macros[name], arguments=tuple(c.rewrite(a, change) for a in both))
                 case c.Call(function=name, arguments=(one,)) if name in ROOTS and name not in own and roots():
                     return replace(node, function=ROOTS[name], arguments=(c.rewrite(one, change),))
+                case c.Call(function=name, arguments=(one,)) if (
+                    name in ROUNDED and name not in own and self._is_in_vectors() and not self._looks_up()
+                ):
+                    return replace(node, function=ROUNDED[name], arguments=(c.rewrite(one, change),))
                 case c.Cast(type=text, operand=c.Ternary() as choice) if text in NARROW and is_whole(choice):
                     return replace(node, operand=c.Call(WHOLE, (c.rewrite(choice, change),)))
                 case c.Assign(op="=", target=c.ArrayRef(array=array), value=c.Ternary() as choice):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from polyc.analysis.expressions.promoted import EXTREMA, ROOTS, VECTOR_EXTREMA, WHOLE
+from polyc.analysis.expressions.promoted import EXTREMA, ROOTS, ROUNDED, VECTOR_EXTREMA, WHOLE
 from polyc.analysis.expressions.selects import SELECTS, WHOLE_SELECT
 
 MIN, MAX, FLOORD = "polyc_min", "polyc_max", "polyc_floord"
@@ -26,7 +26,10 @@ PLAIN_SIMD = "polyc_plain_simd"
 """Before one of which it does."""
 
 
-IN_VECTORS = (*EXTREMA.values(), *VECTOR_EXTREMA.values(), *ROOTS.values(), *SELECTS.values(), WHOLE_SELECT)
+IN_VECTORS = (
+    *(macro for macros in (EXTREMA, VECTOR_EXTREMA, ROOTS, ROUNDED, SELECTS) for macro in macros.values()),
+    WHOLE_SELECT,
+)
 """In the place of calls and branches that keep loops from vectors."""
 
 
@@ -93,6 +96,32 @@ def _root(function: str, macro: str) -> str:
 #endif"""
 
 
+def _rounded(function: str, macro: str) -> str:
+    """A number without its fraction, which gcc does not compute for several at once as long as somebody might look at
+    the exceptions that this raises: `rint`, for which it does, and one less where that is greater than y.
+
+    math: floor(y) = rint(y) - (rint(y) > y), with rint(y) any of the two whole numbers around y; ceil(x) = -floor(-x),
+          trunc(x) = floor(|x|) and round(x) = floor(|x| + p) but for the sign, which is that of x. p is the greatest
+          number below 1/2: 1/2 itself would round the number before 1/2 up
+    """
+    if function in ("floor", "ceil", "trunc", "round"):
+        kind, f, element, bits, half = function, "", "double", "unsigned long long", "0x1.fffffffffffffp-2"
+        needed = "__AVX2__"
+    else:
+        kind, f, element, bits, half = function[:-1], "f", "float", "unsigned", "0x1.fffffep-2f"
+        needed = "__SSE4_1__"
+    x = f"__builtin_fabs{f}(polyc_x)"
+    y = {"floor": "polyc_x", "ceil": "-polyc_x", "trunc": x, "round": f"{x} + {half}"}[kind]
+    return f"""#if defined(__GNUC__) && !defined(__clang__) && !defined(__NO_TRAPPING_MATH__) && defined({needed})
+#define {macro}(x) \\
+  __extension__({{ union {{ {element} value; {bits} bits; }} polyc_1 = {{1}}; const {element} polyc_x = (x), \\
+    polyc_y = {y}, polyc_r = __builtin_rint{f}(polyc_y); \\
+    polyc_1.bits &= -({bits})(polyc_r > polyc_y); __builtin_copysign{f}(polyc_r - polyc_1.value, polyc_x); }})
+#else
+#define {macro}(x) {function}(x)
+#endif"""
+
+
 def _select(macro: str, element: str, bits: str) -> str:
     """A macro that computes two values, and takes one without a jump."""
     return f"""#ifdef __GNUC__ /* both are computed: a branch keeps loops from vectors */
@@ -138,6 +167,7 @@ MACROS = {
     **{macro: _extremum(function, macro) for function, macro in EXTREMA.items()},
     **{macro: _vector_extremum(function, macro) for function, macro in VECTOR_EXTREMA.items()},
     **{macro: _root(function, macro) for function, macro in ROOTS.items()},
+    **{macro: _rounded(function, macro) for function, macro in ROUNDED.items()},
     SELECTS["float"]: _select(SELECTS["float"], "float", "unsigned"),
     SELECTS["double"]: _select(SELECTS["double"], "double", "unsigned long long"),
     WHOLE_SELECT: _whole_select(WHOLE_SELECT),

@@ -15,6 +15,7 @@ def as_choice(node: c.If, region: Region) -> c.ExprStmt | None:
     """The statement as an assignment that always happens; None for one of another form.
 
     rewrite:  if (x > m) m = x;  ->  m = x > m ? x : m;
+              if (v < low) v = low; else if (v > high) v = high;  ->  v = v < low ? low : v > high ? high : v;
     requires: the condition compares exactly the two values of the assignment, and reading m as one of the two values
               of `?:` does not change it: m is a floating-point number, or both are whole numbers
     ensures:  the same operations on the same values; where nothing was stored, m gets the value that it has
@@ -22,14 +23,27 @@ def as_choice(node: c.If, region: Region) -> c.ExprStmt | None:
     then = node.then.body[0] if isinstance(node.then, c.Block) and len(node.then.body) == 1 else node.then
     match node, then:
         case (
-            c.If(condition=c.Binary(op=op, left=left, right=right) as test, otherwise=None),
+            c.If(condition=c.Binary(op=op, left=left, right=right) as test, otherwise=otherwise),
             c.ExprStmt(expr=c.Assign(op="=", target=target, value=value)),
         ) if op in _COMPARES and (left, right) in ((value, target), (target, value)):
-            if not _keeps_its_value(target, value, region):
+            rest: c.Expr | None = target
+            if otherwise is not None:
+                rest = _other_choice(otherwise, target, region)
+            if rest is None or not _keeps_its_value(target, value, region):
                 return None
-            choice = c.Ternary(test, value, target, node.span)
+            choice = c.Ternary(test, value, rest, node.span)
             return c.ExprStmt(c.Assign("=", target, choice, node.span), node.span)
     return None
+
+
+def _other_choice(otherwise: c.Stmt, target: c.Expr, region: Region) -> c.Expr | None:
+    """What `else if (m > high) m = high;` leaves in the same place."""
+    found = as_choice(otherwise, region) if isinstance(otherwise, c.If) else None
+    match found:
+        case c.ExprStmt(expr=c.Assign(target=place, value=value)) if place == target:
+            return value
+        case _:
+            return None
 
 
 def as_choices(node: c.If, region: Region, given: set[str]) -> c.Block | None:
@@ -150,7 +164,7 @@ def _is_whole(value: c.Expr, region: Region) -> bool:
             case c.Literal(text=text):
                 if not text.rstrip("uUlL").isdigit():
                     return False
-            case c.Subscript() | c.Binary():
+            case c.Subscript() | c.Binary() | c.Unary(op="-" | "+" | "~"):
                 pass
             case _:
                 return False

@@ -45,6 +45,9 @@ def call(e: Expressions, node: c_ast.FuncCall) -> Value:
 
 
 EXTREMA = {f"polyc_{name}": name for name in ("fmax", "fmaxf", "fmin", "fminf", "sqrt", "sqrtf")}
+EXTREMA |= {
+    f"polyc_{name}{letter}": name + letter for name in ("floor", "ceil", "trunc", "round") for letter in ("", "f")
+}
 EXTREMA |= {f"polyc_v{name}": name for name in ("fmax", "fmaxf", "fmin", "fminf")}
 """Macros that have the values of C's functions."""
 

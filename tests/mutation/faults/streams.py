@@ -18,7 +18,7 @@ import polyc.passes.loops.columns as columns
 import polyc.passes.loops.edges as edges
 import polyc.passes.loops.spread as spread
 import polyc.passes.products.jam as jam
-from polyc.analysis.expressions.promoted import ROOTS, VECTOR_EXTREMA
+from polyc.analysis.expressions.promoted import ROOTS, ROUNDED, VECTOR_EXTREMA
 from polyc.analysis.expressions.selects import SELECTS, WHOLE_SELECT
 from polyc.model import ctree as c
 from polyc.model.program import Buffer
@@ -333,13 +333,15 @@ def nothing_left_out(module: Any) -> Install:
     return patched(module, "left_out", lambda _original: lambda _scop, _access, ran: ran.subtract(ran))
 
 
-_ROOTS, _EXTREMA = tuple(ROOTS.values()), tuple(VECTOR_EXTREMA.values())
+_ROOTS, _EXTREMA, _ROUNDED = (tuple(macros.values()) for macros in (ROOTS, VECTOR_EXTREMA, ROUNDED))
 
 add("edges", "another number", "of a choice", of_selects(one_more))
 add("edges", "extrema turned", "a minimum for a maximum", of_calls(_EXTREMA, other_extremum))
 add("edges", "operands of extrema turned", "", of_calls(_EXTREMA, other_operand_first))
 add("edges", "an operand alone", "in the place of an extremum", of_calls(_EXTREMA, lambda call: call.arguments[0]))
 add("edges", "elements that are left out", "read all the same", together(*map(nothing_left_out, (edges, readable))))
+add("edges", "rounded the other way", "", of_calls(_ROUNDED, lambda call: replace(call, function=ROUNDED["ceilf"])))
+add("edges", "not rounded", "the argument itself", of_calls(_ROUNDED, lambda call: call.arguments[0]))
 add("edges", "roots in the other precision", "", of_calls(_ROOTS, lambda call: replace(call, function=ROOTS["sqrtf"])))
 add("edges", "no roots", "the argument itself", of_calls(_ROOTS, lambda call: call.arguments[0]))
 add("edges", "branches turned", "of a choice", of_selects(turned))

@@ -11,7 +11,7 @@ void clamped(int n, int m, float x[n][m], float y[n][m], float z[n][m], double a
                 v = -0.25f;
             if (v > 0.5f)
                 v = 0.5f;
-            y[i][j] = 3 * v + 1;
+            y[i][j] = 3 * v + 1 - roundf(x[i][j] * 3);
             z[i][j] = fminf(fmaxf(x[i][j] * 2, y[i][j]), 1.5f) - 1;
         }
     for (int k = 0; k < 16; k++)

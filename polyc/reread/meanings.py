@@ -92,7 +92,8 @@ MEANINGS = {
         for letter, kind in (("", "double"), ("f", "float"))
     },
     **{
-        f"polyc_{kind}{f}": f"""#if defined(__GNUC__) && !defined(__clang__) && !defined(__NO_TRAPPING_MATH__) && defined({needed})
+        f"polyc_{kind}{f}": f"""#if defined(__GNUC__) && !defined(__clang__) && defined({needed}) \\
+  && !defined(__NO_TRAPPING_MATH__)
 #define polyc_{kind}{f}(x) \\
   __extension__({{ union {{ {element} value; {bits} bits; }} polyc_1 = {{1}}; const {element} polyc_x = (x), \\
     polyc_y = {y}, polyc_r = __builtin_rint{f}(polyc_y); \\

@@ -112,7 +112,8 @@ def _rounded(function: str, macro: str) -> str:
         needed = "__SSE4_1__"
     x = f"__builtin_fabs{f}(polyc_x)"
     y = {"floor": "polyc_x", "ceil": "-polyc_x", "trunc": x, "round": f"{x} + {half}"}[kind]
-    return f"""#if defined(__GNUC__) && !defined(__clang__) && !defined(__NO_TRAPPING_MATH__) && defined({needed})
+    return f"""#if defined(__GNUC__) && !defined(__clang__) && defined({needed}) \\
+  && !defined(__NO_TRAPPING_MATH__)
 #define {macro}(x) \\
   __extension__({{ union {{ {element} value; {bits} bits; }} polyc_1 = {{1}}; const {element} polyc_x = (x), \\
     polyc_y = {y}, polyc_r = __builtin_rint{f}(polyc_y); \\

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Set
 from functools import lru_cache
 
 import islpy as isl
 
 from polyc.analysis.expressions.promoted import EXTREMA, ROOTS, ROUNDED, floating_type, is_int
-from polyc.analysis.expressions.selects import Choices, folded_scalars, has_choices
+from polyc.analysis.expressions.selects import Choices, as_selects, folded_scalars, has_choices
 from polyc.analysis.expressions.straight import ABSOLUTE, either, unconditional
 from polyc.analysis.extents import elements
 from polyc.model import ctree as c
@@ -100,7 +100,7 @@ def makes_vectors(program: Program, member: Member, everything: bool = False) ->
         statement = program.statements[set_name(ran)]
         if any(n.function not in plain for n in c.walk(statement.body) if isinstance(n, c.Call)):
             return False
-        if not has_choices(statement.body):
+        if not has_choices(statement.body) or masked(program, statement) != statement.body:
             continue
         choices = choices_of(
             program,
@@ -112,6 +112,32 @@ def makes_vectors(program: Program, member: Member, everything: bool = False) ->
         if choices.is_branched(choices.taken(statement.body)):
             return False
     return True
+
+
+def masked(program: Program, statement: Statement, own: Set[str] = frozenset()) -> c.Stmt:
+    """The body of a statement, and where it updates, under a condition, floating values of which each iteration of a
+    vector loop has a place, as choices (`as_selects`).
+
+    own: arrays of which each one is to have a place
+    """
+    body, scop, arrays = statement.body, program.scop, program.scop.arrays
+    accesses = {a.ref: a for a in statement.accesses if a.ref}
+    places = {access for b in program.buffers.values() if b.places is not None for access in b.accesses}
+
+    def place_of(node: c.ArrayRef) -> str:
+        has_place = node.array in own or (statement.name, node.ref) in places
+        return floating_type(node, arrays, {}) if has_place else ""
+
+    def is_there(node: c.ArrayRef) -> bool:
+        array, access = arrays[node.array], accesses.get(node.ref)
+        if place_of(node) or not array.rank or array.element.kind != "float":
+            return array.element.kind == "float"
+        return access is not None and access.exact and unreadable(scop, access, statement.domain).is_empty()
+
+    if not isinstance(body, c.If):
+        return body
+    plain = ABSOLUTE | ROUNDED.keys() | (frozenset() if scop.reads_errno else ROOTS.keys())
+    return as_selects(body, place_of, is_there, plain - scop.own_functions) or body
 
 
 def choices_of(
@@ -185,4 +211,4 @@ def _folded(scop: Scop) -> frozenset[str]:
     return frozenset(name for s in scop.statements.values() for name in folded_scalars(s.body))
 
 
-__all__ = ["choices_of", "left_out", "makes_vectors", "readable", "unreadable"]
+__all__ = ["choices_of", "left_out", "makes_vectors", "masked", "readable", "unreadable"]

@@ -28,8 +28,8 @@ from polyc.analysis.expressions.promoted import (
     number_in,
 )
 from polyc.analysis.expressions.reader import NotAffine, Substitution, Value, agree, piecewise, substitution
-from polyc.analysis.expressions.selects import SELECTS, WHOLE_SELECT, as_selects
-from polyc.analysis.readable import choices_of
+from polyc.analysis.expressions.selects import SELECTS, WHOLE_SELECT
+from polyc.analysis.readable import choices_of, masked
 from polyc.model import ctree as c
 from polyc.model.program import Buffer, Hoist, Program
 from polyc.model.scop import Access, Array, CType, Statement, Storage
@@ -73,7 +73,7 @@ class Bodies:
         if kind == "zero":
             found = body.zeroed(found)
         if isinstance(expected, c.If) and not any(isinstance(item, c.If) for item in found):
-            expected = as_selects(expected, body.is_place, body.is_there) or expected
+            expected = masked(self.program, replace(statement, body=expected))
         if any(
             isinstance(n, c.Call) and n.function in (*SELECTS.values(), WHOLE_SELECT)
             for item in found
@@ -173,17 +173,6 @@ class _Body:
             if not self.same_field(getattr(then, one.name), getattr(now, one.name)):
                 return False
         return True
-
-    def is_there(self, node: c.ArrayRef) -> bool:
-        """Whether a floating value is read that is there in any case."""
-        array = self.program.scop.arrays[node.array]
-        return array.element.kind == "float" and (array.rank == 0 or self.is_place(node))
-
-    def is_place(self, node: c.ArrayRef) -> bool:
-        """Whether a floating value has a place for each iteration of a loop, all of which are there."""
-        mine = (self.statement.name, node.ref)
-        kept = any(b.places is not None and mine in b.accesses for b in self.program.buffers.values())
-        return kept and self.program.scop.arrays[node.array].element.kind == "float"
 
     def is_kept(self, node: c.ArrayRef) -> bool:
         """Whether an element is read from a buffer, which has room for all that may be read."""

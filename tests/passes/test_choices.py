@@ -46,7 +46,45 @@ void f(int n, double c2, double x[n], double m[n], double out[n])
 def test_conditional_updates_are_selects(op: str, tmp_path: Path) -> None:
     text = text_of(CUTOFF % ("1 - r2 / c2", op), tmp_path, sizes=(1, 7, 64, 65))
     assert "int polyc_taken = r2 < c2;" in text
-    assert "sum_of[i - it] = polyc_taken ? " in text
+    assert "sum_of[i - it] = polyc_select(polyc_taken, " in text
+
+
+FORCES = """
+#include <math.h>
+%s
+static double x[99], y[99], q[99], fx[99], fy[99];
+void f(double c2)
+{
+#pragma scop
+    for (int i = 0; i < 99; i++) {
+        double ax = 0, ay = 0;
+        for (int j = 0; j < 99; j++) {
+            double dx = x[i] - x[j], dy = y[i] - y[j], r2 = dx * dx + dy * dy;
+            if (r2 < c2 && r2 > 0) {
+                double r = sqrt(r2), s = q[i] * q[j] / (r2 * r);
+                ax += s * dx;
+                ay += s * dy;
+            }
+        }
+        fx[i] = ax;
+        fy[i] = ay;
+    }
+#pragma endscop
+}
+"""
+
+
+def test_forces_within_a_cutoff(tmp_path: Path) -> None:
+    """Both comparisons, roots that set no errno, and elements of arrays that are there as a whole."""
+    text = text_of(FORCES % "", tmp_path)
+    assert "int polyc_taken = (r2 < c2) & (r2 > 0);" in text
+    assert "double r = polyc_sqrt(r2);" in text
+    assert "ax_of[i - it] = polyc_select(polyc_taken, ax_of[i - it] + s * dx, ax_of[i - it]);" in text
+
+
+def test_forces_that_set_errno_are_computed_where_they_are_asked_for(tmp_path: Path) -> None:
+    text = compiled(FORCES % "#include <errno.h>\nint failed(void) { return errno != 0; }", tmp_path).text
+    assert "polyc_taken" not in text
 
 
 @pytest.mark.parametrize("value", ["m[j]", "m[i]", "sin(d)"])

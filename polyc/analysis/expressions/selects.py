@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Set
+from functools import partial
 
 from polyc.analysis.expressions.promoted import ROOTS, ROUNDED
 from polyc.model import ctree as c
@@ -17,33 +18,39 @@ _UPDATES = ("=", "+=", "-=", "*=")
 Asked = Callable[[c.ArrayRef], bool]
 
 
-def as_selects(node: c.If, is_place: Asked, is_there: Asked) -> c.Block | None:
-    """`if (r < c) { float s = e; x += s * d; }` as `{ int t = r < c; float s = e; x = t ? x + s * d : x; }`; None where
-    it is not of that form.
+def as_selects(
+    node: c.If, place_of: Callable[[c.ArrayRef], str], is_there: Asked, plain: Set[str] = frozenset()
+) -> c.Block | None:
+    """`if (r < c) { float s = e; x += s * d; }` as `{ int t = r < c; float s = e; x = t ? x + s * d : x; }`, with the
+    macro for choices; None where it is not of that form. Of two comparisons, both are made.
 
-    is_place: whether a reference is to a floating value of the iteration's own, which nobody else sees
+    place_of: `float` or `double` where a reference is to such a value of the iteration's own, which nobody else sees;
+              else ""
     is_there: whether it is to a floating value that may be read whatever the condition says
+    plain:    functions of floating values that do nothing else
     ensures:  the same values. Floating operations trap for no operands; those of iterations that are left out may raise
               exceptions that nobody asks for
     """
     if node.otherwise is not None:
         return None
+    harmless = partial(_is_harmless, is_there=is_there, plain=plain)
     items = node.then.body if isinstance(node.then, c.Block) else (node.then,)
-    found: list[c.Stmt] = [c.Decl("int", TAKEN, (), node.condition)]
+    test = _together(node.condition, lambda part: harmless(part, declared=set()))
+    found: list[c.Stmt] = [c.Decl("int", TAKEN, (), test)]
     declared: set[str] = set()
     updates = 0
     for item in items:
         match item:
             case c.Decl(type=text, name=name, extents=(), init=init) if (
-                init is not None and text.removeprefix("const ") in FLOATS and _is_harmless(init, is_there, declared)
+                init is not None and text.removeprefix("const ") in FLOATS and harmless(init, declared=declared)
             ):
                 declared.add(name)
                 found.append(item)
             case c.ExprStmt(expr=c.Assign(op=op, target=c.ArrayRef() as place, value=value) as update) if (
-                op in _UPDATES and is_place(place) and _is_harmless(value, is_there, declared)
+                op in _UPDATES and (kind := place_of(place)) and harmless(value, declared=declared)
             ):
                 new = value if op == "=" else c.Binary(op[0], place, value)
-                choice = c.Ternary(c.Name(TAKEN), new, place)
+                choice = c.Call(SELECTS[kind], (c.Name(TAKEN), new, place))
                 found.append(replace(item, expr=replace(update, op="=", value=choice)))
                 updates += 1
             case _:
@@ -51,7 +58,7 @@ def as_selects(node: c.If, is_place: Asked, is_there: Asked) -> c.Block | None:
     return c.Block(tuple(found)) if updates else None
 
 
-def _is_harmless(expr: c.Expr, is_there: Asked, declared: set[str]) -> bool:
+def _is_harmless(expr: c.Expr, is_there: Asked, plain: Set[str], declared: set[str]) -> bool:
     """Whether an expression of floating values can be computed in vain."""
     match expr:
         case c.Literal():
@@ -61,13 +68,35 @@ def _is_harmless(expr: c.Expr, is_there: Asked, declared: set[str]) -> bool:
         case c.ArrayRef():
             return is_there(expr)
         case c.Binary(op="+" | "-" | "*" | "/", left=left, right=right):
-            return _is_harmless(left, is_there, declared) and _is_harmless(right, is_there, declared)
+            parts = [left, right]
         case c.Unary(op="-" | "+", operand=operand):
-            return _is_harmless(operand, is_there, declared)
-        case c.Cast(type=text, operand=operand):
-            return text in FLOATS and _is_harmless(operand, is_there, declared)
-        case c.Call(function=name, arguments=(one,)):
-            return name in _ABSOLUTE and _is_harmless(one, is_there, declared)
+            parts = [operand]
+        case c.Cast(type=text, operand=operand) if text in FLOATS:
+            parts = [operand]
+        case c.Call(function=name, arguments=(one,)) if name in plain:
+            parts = [one]
+        case _:
+            return False
+    return all(_is_harmless(part, is_there, plain, declared) for part in parts)
+
+
+def _together(test: c.Expr, is_free: Callable[[c.Expr], bool]) -> c.Expr:
+    """`a < b && c < d` as `(a < b) & (c < d)`, which is no jump, where that can be computed in vain."""
+    match test:
+        case c.Binary(op="&&" | "||" as op, left=left, right=right) if _is_test(left, is_free) and _is_test(
+            right, is_free
+        ):
+            return c.Binary(_TOGETHER[op], _together(left, is_free), _together(right, is_free))
+    return test
+
+
+def _is_test(test: c.Expr, is_free: Callable[[c.Expr], bool]) -> bool:
+    """Whether a condition is 0 or 1, and can be computed in vain."""
+    match test:
+        case c.Binary(op="&&" | "||", left=left, right=right):
+            return _is_test(left, is_free) and _is_test(right, is_free)
+        case c.Binary(op=op, left=left, right=right) if op in c.COMPARISONS:
+            return is_free(left) and is_free(right)
     return False
 
 
@@ -127,9 +156,35 @@ class Choices:
             if isinstance(one, c.Ternary) and self.type_of(one) not in SELECTS:
                 parts = (n for part in (one.then, one.otherwise) for n in c.walk(part))
                 return not all(self.is_sure(n) for n in parts if isinstance(n, c.ArrayRef))
-            return isinstance(one, c.If | c.For | c.While | c.Jump) or (isinstance(one, c.Ternary) and self._pays(one))
+            if isinstance(one, c.If):
+                return not self._is_moved(one)
+            return isinstance(one, c.For | c.While | c.Jump) or (isinstance(one, c.Ternary) and self._pays(one))
 
         return any(map(is_branch, c.walk(node)))
+
+    def _is_moved(self, node: c.Stmt) -> bool:
+        """Whether a statement does no more than to set whole numbers of the iteration's own to sums of others, as
+        comparisons of whole numbers say: compilers compute all of that, and choose."""
+        match node:
+            case c.Block(body=items):
+                return all(map(self._is_moved, items))
+            case c.If(condition=c.Binary(op=op) as test, then=then, otherwise=otherwise) if op in c.COMPARISONS:
+                arms = (then, otherwise) if otherwise is not None else (then,)
+                return self._is_sum(test.left) and self._is_sum(test.right) and all(map(self._is_moved, arms))
+            case c.ExprStmt(expr=c.Assign(op="=", target=c.ArrayRef(subscripts=()) as target, value=value)):
+                return self.is_own(target) and self.is_int(target) and self._is_sum(value)
+        return False
+
+    def _is_sum(self, expr: c.Expr) -> bool:
+        """Whether an expression is a sum of whole numbers that are there."""
+        match expr:
+            case c.Binary(op="+" | "-", left=left, right=right):
+                return self._is_sum(left) and self._is_sum(right)
+            case c.Unary(op="+" | "-", operand=operand):
+                return self._is_sum(operand)
+            case c.Literal() | c.Name() | c.ArrayRef(subscripts=()):
+                return self.is_int(expr)
+        return False
 
     def _in_each_case(self, node: c.Stmt | None) -> list[c.Assign]:
         """What a statement sets in any case, and to which values, where that is all that it does; else nothing."""
@@ -174,7 +229,7 @@ class Choices:
             name = WHOLE_SELECT if self.is_int(node) else SELECTS.get(self.type_of(node))
             if name is None or not all(self._is_free(part) for part in (node.then, node.otherwise)):
                 return None
-            parts = (self._together(node.condition), node.then, node.otherwise)
+            parts = (_together(node.condition, self._is_free), node.then, node.otherwise)
             return c.Call(name, tuple(c.rewrite(part, change) for part in parts))
 
         return c.rewrite(expr, change)
@@ -185,7 +240,7 @@ class Choices:
         if not (self._is_at_hand(choice.then) and self._is_at_hand(choice.otherwise)):
             return self.type_of(choice) in SELECTS
         inner = [one.condition for part in (choice.then, choice.otherwise) for one in _choices(part)]
-        inner += [choice.condition] if self._together(choice.condition) != choice.condition else []
+        inner += [choice.condition] if _together(choice.condition, self._is_free) != choice.condition else []
         return self.is_int(choice) and any(self._compares(test) for test in inner)
 
     def _compares(self, test: c.Expr) -> bool:
@@ -196,22 +251,6 @@ class Choices:
             and (self.type_of(one.left) in SELECTS or self.type_of(one.right) in SELECTS)
             for one in c.walk(test)
         )
-
-    def _together(self, test: c.Expr) -> c.Expr:
-        """`a < b && c < d` as `(a < b) & (c < d)`, which is no jump, where that can be computed in vain."""
-        match test:
-            case c.Binary(op="&&" | "||" as op, left=left, right=right) if self._is_test(left) and self._is_test(right):
-                return c.Binary(_TOGETHER[op], self._together(left), self._together(right))
-        return test
-
-    def _is_test(self, test: c.Expr) -> bool:
-        """Whether a condition is 0 or 1, and can be computed in vain."""
-        match test:
-            case c.Binary(op="&&" | "||", left=left, right=right):
-                return self._is_test(left) and self._is_test(right)
-            case c.Binary(op=op, left=left, right=right) if op in c.COMPARISONS:
-                return self._is_free(left) and self._is_free(right)
-        return False
 
     def _is_at_hand(self, expr: c.Expr) -> bool:
         """Whether an expression is a value that is there anyway, or the larger one of such."""
@@ -232,7 +271,7 @@ class Choices:
             case c.ArrayRef(subscripts=subscripts):
                 return self.is_there(expr) and all(map(self._is_fixed, subscripts))
             case c.Ternary(condition=condition, then=then, otherwise=otherwise):
-                return self._is_test(condition) and self._is_free(then) and self._is_free(otherwise)
+                return _is_test(condition, self._is_free) and self._is_free(then) and self._is_free(otherwise)
             case c.Binary(op="+" | "-" | "*" | "/", left=left, right=right):
                 return self.type_of(expr) in SELECTS and self._is_free(left) and self._is_free(right)
             case c.Unary(op="-" | "+", operand=operand) | c.Cast(type="float" | "double", operand=operand):

@@ -21,9 +21,9 @@ from polyc.analysis.expressions.promoted import (
     number_in,
 )
 from polyc.analysis.expressions.reader import agree
-from polyc.analysis.expressions.selects import as_selects, has_choices
+from polyc.analysis.expressions.selects import has_choices
 from polyc.analysis.expressions.straight import ABSOLUTE
-from polyc.analysis.readable import choices_of, makes_vectors
+from polyc.analysis.readable import choices_of, makes_vectors, masked
 from polyc.codegen.loops.exprs import ExprPrinter, condition, expression
 from polyc.codegen.loops.iterations import Visit, iterations_of, tiles_of
 from polyc.codegen.text.tidy import simpler
@@ -190,7 +190,7 @@ class InstancePrinter:
         sign, no difference overflows."""
         match body:
             case c.If():
-                return as_selects(body, self._is_place, self._is_there) or body
+                return masked(self.program, replace(self.statement, body=body))
             case c.ExprStmt(
                 expr=c.Assign(
                     op="=",
@@ -209,17 +209,6 @@ class InstancePrinter:
                     change = c.Binary("*", test, c.Binary("-", value, kept))
                     return replace(body, expr=c.Assign("+=", place, change))
         return body
-
-    def _is_there(self, node: c.ArrayRef) -> bool:
-        """Whether a reference is to a floating scalar, or a place of one iteration's own."""
-        array = self.program.scop.arrays[node.array]
-        return array.element.kind == "float" and (array.rank == 0 or self._is_place(node))
-
-    def _is_place(self, node: c.ArrayRef) -> bool:
-        """Whether each iteration of a vector loop has a place of its own for a floating value."""
-        buffer = self._buffer(node)
-        floating = self.program.scop.arrays[node.array].element.kind == "float"
-        return floating and buffer is not None and buffer.places is not None
 
     def _fills(self, hoist: Hoist) -> bool:
         """Whether this copies into a panel of values of an expression."""

@@ -28,7 +28,7 @@ from polyc.analysis.expressions.promoted import (
     number_in,
 )
 from polyc.analysis.expressions.reader import NotAffine, Substitution, Value, agree, piecewise, substitution
-from polyc.analysis.expressions.selects import SELECTS, WHOLE_SELECT
+from polyc.analysis.expressions.selects import SELECTS, WHOLE_SELECT, is_conditional
 from polyc.analysis.readable import choices_of, masked
 from polyc.model import ctree as c
 from polyc.model.program import Buffer, Hoist, Program
@@ -74,11 +74,7 @@ class Bodies:
             found = body.zeroed(found)
         if isinstance(expected, c.If) and not any(isinstance(item, c.If) for item in found):
             expected = masked(self.program, replace(statement, body=expected))
-        if any(
-            isinstance(n, c.Call) and n.function in (*SELECTS.values(), WHOLE_SELECT)
-            for item in found
-            for n in c.walk(item)
-        ):
+        if _is_taken(found, expected):
             ran = body.decided().relation().intersect_domain(at_sizes(image.domain, self.program.scop.known)).range()
             expected = choices_of(self.program, statement, ran, body.is_kept).taken(expected)
         wanted = _flat(expected)
@@ -453,6 +449,13 @@ def _flat(node: c.Stmt) -> tuple[c.Stmt, ...]:
             return tuple(item for item in node.body if not isinstance(item, c.Comment | c.Empty | c.Note))
         return tuple(inner for item in node.body for inner in _flat(item))
     return () if isinstance(node, c.Comment | c.Empty | c.Note) else (node,)
+
+
+def _is_taken(found: tuple[c.Stmt, ...], expected: c.Stmt) -> bool:
+    """Whether a text computes what C would compute in one case only."""
+    present = [node for item in found for node in c.walk(item)]
+    selects = any(isinstance(n, c.Call) and n.function in (*SELECTS.values(), WHOLE_SELECT) for n in present)
+    return selects or sum(map(is_conditional, present)) < sum(map(is_conditional, c.walk(expected)))
 
 
 def _stores_a_choice(body: c.Stmt) -> bool:

@@ -262,6 +262,9 @@ TAKEN = {
     "k[i] = a[i] > t ? a[i] > 2 * t ? 2 : 1 : 0;": "k[i] = polyc_selecti(a[i] > t, a[i] > 2 * t ? 2 : 1, 0);",
     "k[i] = a[i] >= -t && a[i] <= t ? 255 : 0;": "k[i] = polyc_selecti((a[i] >= -t) & (a[i] <= t), 255, 0);",
     "out[i] = (a[i] < -t || a[i] > t) ? a[i] - t : a[i];": "polyc_selectf((a[i] < -t) | (a[i] > t), a[i] - t, a[i])",
+    "k[i] = a[i] > t && a[i] < 2 * t;": "k[i] = (a[i] > t) & (a[i] < 2 * t);",
+    "k[i] = (a[i] < -t || a[i] > t) ? 9 : 4;": "k[i] = polyc_selecti((a[i] < -t) | (a[i] > t), 9, 4);",
+    "{ int l = 0; if (a[i] > 1) l = 1; if (a[i] > t) l = 2; k[i] = l; }": "l = polyc_selecti(a[i] > t, 2, l);",
     # What both branches have at hand is a minimum, or a move; an element may not be there; whole numbers may overflow;
     # a function may say so; and what is stored in one case only may not be stored in the other.
     "out[i] = a[i] > t ? a[i] : t;": "",
@@ -278,7 +281,7 @@ TAKEN = {
 def test_both_branches_are_computed(line: str, tmp_path: Path) -> None:
     text = text_of(ELEMENTS % line, tmp_path)
     assert TAKEN[line] in text
-    assert ("polyc_select" in text) == bool(TAKEN[line])
+    assert ("polyc_select" in text) == ("polyc_select" in TAKEN[line])
 
 
 UPWIND = """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Set
 from functools import partial
+from typing import TypeGuard
 
 from polyc.analysis.expressions.promoted import ROOTS, ROUNDED
 from polyc.model import ctree as c
@@ -224,6 +225,8 @@ class Choices:
         numbers = [one for choice in computed for one in _numbered(choice)]
 
         def change(node: c.Node) -> c.Node | None:
+            if is_conditional(node) and (both := _together(node, self._is_free)) != node:
+                return both
             if not isinstance(node, c.Ternary) or not (self._pays(node) or node in numbers):
                 return None
             name = WHOLE_SELECT if self.is_int(node) else SELECTS.get(self.type_of(node))
@@ -241,6 +244,8 @@ class Choices:
             return self.type_of(choice) in SELECTS
         inner = [one.condition for part in (choice.then, choice.otherwise) for one in _choices(part)]
         inner += [choice.condition] if _together(choice.condition, self._is_free) != choice.condition else []
+        if any(isinstance(part, c.ArrayRef) for part in (choice.then, choice.otherwise)):
+            inner += [choice.condition]  # the variable is one of several numbers then
         return self.is_int(choice) and any(self._compares(test) for test in inner)
 
     def _compares(self, test: c.Expr) -> bool:
@@ -292,7 +297,22 @@ class Choices:
 
 def has_choices(node: c.Stmt) -> bool:
     """Whether there are branches in a statement, or loops, which it may leave or not enter."""
-    return any(isinstance(one, c.If | c.For | c.While | c.Jump | c.Ternary) for one in c.walk(node))
+    return any(
+        isinstance(one, c.If | c.For | c.While | c.Jump | c.Ternary) or is_conditional(one) for one in c.walk(node)
+    )
+
+
+def is_both(node: c.Node) -> bool:
+    """Whether this is `(a < b) & (c < d)`."""
+    match node:
+        case c.Binary(op="&" | "|", left=left, right=right):
+            return all(is_both(one) or (isinstance(one, c.Binary) and one.op in c.COMPARISONS) for one in (left, right))
+    return False
+
+
+def is_conditional(node: c.Node) -> TypeGuard[c.Binary]:
+    """Whether this is `a && b` or `a || b`, of which C computes b in one case only."""
+    return isinstance(node, c.Binary) and node.op in _TOGETHER
 
 
 def folded_scalars(node: c.Node) -> set[str]:

@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from functools import reduce
 
 from polyc.analysis.expressions.promoted import WHOLE
+from polyc.analysis.expressions.selects import is_both
 from polyc.analysis.loop_facts import is_as_written
 from polyc.codegen.loops.exprs import ExprPrinter, build_for, expression
 from polyc.codegen.text.macros import IN_VECTORS, MANY, SEVERAL, THREADS
@@ -48,6 +49,7 @@ def asked_of_threads(program: Program, body: Body) -> tuple[Body, list[c.Expr]]:
         return body, []
     calls = {node.function for item in body for node in c.walk(item) if isinstance(node, c.Call)}
     helped = not calls.isdisjoint((WHOLE, *IN_VECTORS))  # C compilers do more with these
+    helped = helped or any(is_both(node) for item in body for node in c.walk(item))
     started = [n.worth for item in body for n in c.walk(item) if isinstance(n, c.For | c.ExprStmt) and _is_parallel(n)]
     asked = [worth for worth in dict.fromkeys(started) if worth is not None]
     enough: list[c.Expr] = []

@@ -19,7 +19,7 @@ import polyc.passes.loops.edges as edges
 import polyc.passes.loops.spread as spread
 import polyc.passes.products.jam as jam
 from polyc.analysis.expressions.promoted import ROOTS, ROUNDED, VECTOR_EXTREMA
-from polyc.analysis.expressions.selects import SELECTS, WHOLE_SELECT
+from polyc.analysis.expressions.selects import SELECTS, WHOLE_SELECT, is_both
 from polyc.model import ctree as c
 from polyc.model.program import Buffer
 from polyc.model.tree import Band, Filter, Member, Node, Role, Sequence
@@ -310,6 +310,19 @@ def of_calls(macros: Collection[str], change: Callable[[c.Call], c.Expr]) -> Ins
     )
 
 
+def of_both(change: Callable[[c.Binary], c.Expr]) -> Install:
+    """Change two comparisons of which both are made."""
+
+    def at(node: c.Node) -> c.Node | None:
+        return change(node) if isinstance(node, c.Binary) and is_both(node) else None
+
+    return patched(
+        instances.InstancePrinter, "_selected", lambda original: lambda self, body: c.rewrite(original(self, body), at)
+    )
+
+
+add("edges", "one of two comparisons", "", of_both(lambda node: node.right))
+add("edges", "either comparison", "", of_both(lambda node: replace(node, op="|" if node.op == "&" else "&")))
 add("edges", "the other of two conditions", "", of_tests(lambda test: replace(test, op="|" if test.op == "&" else "&")))
 add("edges", "one of two conditions", "", of_tests(lambda test: test.left))
 

@@ -251,8 +251,12 @@ def spaced(text: str) -> str:
 
 
 def spellings(text: str) -> list[str]:
-    """The ways in which C writes a place: `s->a` is `s[0].a` and `(*s).a`."""
-    found = [text, re.sub(r"(\w)->", r"\1[0].", text), re.sub(r"^(\w+)->", r"(*\1).", text)]
+    """The ways in which C writes a place: `s->a` is `s[0].a`, `(*s).a`, and `(s)->a` where a macro was expanded."""
+    found = [
+        text,
+        re.sub(r"(\w)->", r"\1[0].", text),
+        *(re.sub(r"^(\w+)->", by, text) for by in (r"(*\1).", r"(\1)->")),
+    ]
     found += [f"{text[1:]}[0]"] if text.startswith("*") and text[1:].isidentifier() else []
     found += [re.sub(r"^(\w+)\[0\]", r"(*\1)", one) for one in found]
     found += [re.sub(r"\[([^\[\]]*\W[^\[\]]*)\]", r"[(\1)]", one) for one in found]

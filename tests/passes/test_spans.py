@@ -81,3 +81,34 @@ void f(int n, int m, int d, const float *restrict s, const float *restrict sums,
     assert compiled.verified
     in_registers = "_sum[" in compiled.text or "polyc_float8" in compiled.text
     assert in_registers == (factor == "s[i * m + j]")
+
+
+def test_sums_of_a_vector_loop_start_no_threads() -> None:
+    """Each lane has a sum of its own; a parallel loop may not stand in one of vectors."""
+    text = """
+void columns(int width, int height, int stride, int size, unsigned char *restrict image,
+             const unsigned char *restrict weight, unsigned char *restrict column, unsigned char *restrict sums)
+{
+#pragma scop
+    for (int x = 0; x < width; x++) {
+        for (int y = 0; y < height; y++)
+            column[y] = image[y * stride + x];
+        for (int i = 0; i < size / 2 && i < height; i++)
+            sums[i] = column[i];
+        for (int i = 0; i < height - size; i++) {
+            unsigned sum = 0;
+            for (int j = 0; j < size; j++)
+                sum += weight[j] * column[i + j];
+            sums[size / 2 + i] = sum >> 8;
+        }
+        for (int y = 0; y < height; y++)
+            image[y * stride + x] = sums[y];
+    }
+#pragma endscop
+}
+"""
+    (region,) = read("t.c", InputOptions(), text=text).regions
+    compiled = compile_region(region, Options())
+    assert compiled.verified
+    assert re.search(r"polyc_simd\n +for \(int i = 0; i < height - size; i\+\+\)", compiled.text)
+    assert "reduction(+: sum)" not in compiled.text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -375,3 +376,28 @@ def test_places_for_each_step_are_seen() -> None:
 
     program = spread("filter")
     assert faults_of(replace(program, tree=Domain(program.tree.domain, rewrite(program.tree.child, change))))
+
+
+@pytest.mark.parametrize(("rows", "pragma"), [("n", False), ("64", True)])
+def test_pragmas_that_gcc_heeds(rows: str, pragma: bool, tmp_path: Path) -> None:
+    """gcc warns of a pragma before a loop up to the lesser one of two values, and ignores it."""
+    text = f"""
+void sums(int n, int m, double A[n][m], double s[n])
+{{
+#pragma scop
+    for (int i = 0; i < {rows}; i++) {{
+        double t = 0.0;
+        for (int j = 0; j < m; j++)
+            t += A[i][j];
+        s[i] = t;
+    }}
+#pragma endscop
+}}
+"""
+    region = region_of(text, tmp_path)
+    result = compile_region(region, Options())
+    assert result.verified
+    assert ("#pragma GCC unroll" in result.text) == pragma
+    printed = tmp_path / "printed.c"
+    printed.write_text(f"void sums(int n, int m, double A[n][m], double s[n])\n{{\n{result.text}\n}}\n")
+    subprocess.run(["gcc", "-O2", "-fopenmp", "-Werror", "-c", printed, "-o", tmp_path / "o"], check=True)

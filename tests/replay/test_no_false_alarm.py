@@ -57,6 +57,17 @@ void f(double **u, int n, int k)
         u[(2 * k + 1)][i] = u[(2 * k + 1)][i] + 1;
 }
 """,
+    "a pointer in parentheses, as macros leave it": """
+#define PUT(S, V) ((S)->data[(S)->next] = (V), (S)->next = (S)->next + 1 == (S)->size ? 0 : (S)->next + 1)
+struct ring { int size, next; double data[1]; };
+void f(int n, const double *restrict x, double *restrict y, struct ring *restrict s)
+{
+    for (int i = 0; i < n; i++)
+        y[i] = x[i] * x[i];
+    for (int i = 0; i < n; i++)
+        PUT(s, x[i]);
+}
+""",
     "a counter whose bound is read through a pointer": """
 unsigned f(float *m, unsigned *len)
 {

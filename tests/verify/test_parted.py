@@ -243,3 +243,24 @@ def test_a_value_that_the_region_changes() -> None:
     writing = replace(step, kind=AccessKind.MAY_WRITE)
     both = (changed(one, s.name, accesses=(*s.accesses, writing)) for one, s in ((whole, then), (scop, reader)))
     assert parting_faults(*both) != []
+
+
+def test_equal_statements_of_a_function_whose_body_stands_in_the_place_of_its_call() -> None:
+    """Both ends of a row are copied: these statements have one text and one place, that of the call."""
+    ends = """
+static void ends(int n, int r, const double *x, float *y)
+{
+    for (int j = 0; j < r; j++)
+        y[j] = x[j];
+    for (int j = n - r; j < n; j++)
+        y[j] = x[j];
+}
+"""
+    call = "    ends(n, r, a[0], b);\n#pragma endscop"
+    whole, scop = parted(ends + SUMS.replace("int n,", "int n, int r,").replace("#pragma endscop", call))
+    same = [s for s in scop.statements.values() if "ends(" in s.text]
+    assert len(same) == 2
+    assert parting_faults(whole, scop) == []
+    for one, other in (same, reversed(same)):
+        domain = other.domain.set_tuple_name(one.domain.get_tuple_name())
+        assert parting_faults(whole, changed(scop, one.name, domain=domain)) != []

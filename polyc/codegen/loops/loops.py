@@ -386,7 +386,7 @@ class LoopPrinter:
         if member is None:
             return ()
         if member.unroll > 1 and not member.vector and not any(isinstance(n, c.For) for n in c.walk(body)):
-            return (f"{UNROLL_ON_CPU} {member.unroll}",)
+            return () if _has_choice(condition) else (f"{UNROLL_ON_CPU} {member.unroll}",)
         if self.program.options.target != "openmp":
             return ()
         if not (isinstance(condition, c.Binary) and condition.op in ("<", "<=")):
@@ -634,6 +634,12 @@ def _in_scope(body: tuple[c.Stmt, ...], hidden: frozenset[str] = frozenset()) ->
         else:
             waiting += c.children(node)
     return found
+
+
+def _has_choice(condition: c.Expr) -> bool:
+    """Whether the end of a loop is the lesser one of two values: gcc makes branches of such a condition, and then warns
+    that it ignores what a pragma says of the loop."""
+    return any(isinstance(n, c.Ternary) or (isinstance(n, c.Call) and n.function in MACROS) for n in c.walk(condition))
 
 
 def _keeps_scalar(node: c.Node, spans: bool) -> bool:

@@ -77,6 +77,8 @@ def _marked(program: Program, band: Band) -> Band | None:
     reductions = tuple(sorted((op, array) for array, op in reduced.items()))
     innermost = position == len(band.members) - 1 and all(isinstance(n, Leaf | Sequence) for n in walk(band.child))
     around = [n for n in walk(program.tree.child) if isinstance(n, Band) and any(x is band for x in walk(n))]
+    if any(m.vector for n in around for m in n.members):
+        return None  # each lane of the loop around has a sum of its own
     above = any(m.parallel for n in around for m in n.members)
     changed: Member | None = None
     if not above and position == 0:

@@ -138,7 +138,7 @@ class _Parting:
                 if sum(_writes(a) for a in own.accesses) != 1 or own.opaque:
                     yield Fault(KIND, f"{own.name} stores a value, and does more", own.text)
                 continue
-            then = next((s for s in self.whole.statements.values() if self.is_part(own, s)), None)
+            then = self.counterpart(own, found)
             if then is None:
                 yield Fault(KIND, f"no statement of the region computes what {own.name} computes", own.text)
                 return
@@ -155,6 +155,28 @@ class _Parting:
             missing = then.domain.intersect_params(known).subtract(ran)
             if self.is_seen(then) and not missing.is_empty():
                 yield Fault(KIND, f"parting the loops lost instances of {then.name}", then.text)
+
+    def counterpart(self, own: Statement, ran: Mapping[str, isl.Set]) -> Statement | None:
+        """The S that a T stands for. Where a function's body stands in the place of its call, several may have one text
+        and one place: then the first one that has these instances, and of which no other T has run them.
+
+        ran: the instances of each S that other T stand for
+        """
+        known, names = self.parted.known, self.names
+        alike: list[tuple[Statement, dict[str, str]]] = []
+        for then in self.whole.statements.values():
+            if not self.is_part(own, then):
+                continue
+            same = self.instances(own, then).intersect_params(known)
+            again = self.is_seen(then) and then.name in ran and not ran[then.name].is_disjoint(same.range())
+            if not again and own.domain.intersect_params(known).is_subset(same.domain()):
+                return then
+            alike.append((then, self.names))
+            self.names = names
+        if not alike:
+            return None
+        first, self.names = alike[0]
+        return first
 
     def is_seen(self, statement: Statement) -> bool:
         """Whether anybody but its readers in the region sees what a statement does."""

@@ -10,7 +10,7 @@ import pytest
 
 from polyc.model import ctree as c
 from polyc.model.program import Options, Program
-from polyc.model.scop import CType
+from polyc.model.scop import AccessKind, CType
 from polyc.pipeline import initial_program
 from polyc.verify.region.inspected import inspection_faults
 from tests.programs import region_of
@@ -168,3 +168,43 @@ def test_a_counter_has_other_values_before_its_loop(tmp_path: Path) -> None:
     scop = program.scop
     statements = {name: replace(s, body=c.rewrite(s.body, later)) for name, s in scop.statements.items()}
     assert inspection_faults(replace(program, scop=replace(scop, statements=statements)))
+
+
+SIZES = """
+typedef TYPE count;
+struct table { count rows, columns; double *a, *w; };
+void f(const struct table *s, double *total)
+{
+    count i, j;
+#pragma scop
+    for (i = 0; i < s->rows; i++) {
+        if (s->w[i] == 0)
+            continue;
+        for (j = 0; j < s->columns; j++)
+            *total += s->a[i * s->columns + j];
+    }
+#pragma endscop
+}
+"""
+
+
+def wider(node: c.Node) -> c.Node | None:
+    """A loop over another size of the struct."""
+    return replace(node, field="rows") if isinstance(node, c.Member) and node.field == "columns" else None
+
+
+@pytest.mark.parametrize("name", ["unsigned", "int", "unsigned long"])
+def test_loops_up_to_a_size_in_a_struct(name: str, tmp_path: Path) -> None:
+    """A statement that is kept whole reads it as an element of an array of structs."""
+    program = initial_program(region_of(SIZES.replace("TYPE", name), tmp_path).scop, Options())
+    assert not inspection_faults(program)
+    scop = program.scop
+    statements = {name: replace(s, body=c.rewrite(s.body, wider)) for name, s in scop.statements.items()}
+    assert inspection_faults(replace(program, scop=replace(scop, statements=statements)))
+    written = {
+        name: replace(
+            s, accesses=tuple(replace(a, kind=AccessKind.MAY_WRITE) if a.array == "s" else a for a in s.accesses)
+        )
+        for name, s in scop.statements.items()
+    }
+    assert inspection_faults(replace(program, scop=replace(scop, statements=written)))

@@ -14,7 +14,7 @@ The frontend has its own answers (`frontend/inspection.py`); they are not truste
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from functools import reduce
 
@@ -231,11 +231,16 @@ def _stays(scop: Scop, statement: Statement, reference: c.ArrayRef, position: in
     math: with D the statement's domain and H the heads of the loops inside of it around the reference,
           D and H imply 0 <= subscript < extent; a head that is not affine, or computes without a sign, says nothing.
     """
-    around = [(loop, _counter(loop, statement.body, unsigned=True)) for loop in _around(statement.body, reference)]
+    around = [
+        (loop, _counter(loop, statement.body, _integers(scop), unsigned=True))
+        for loop in _around(statement.body, reference)
+    ]
     inner = [(loop, head) for loop, head in around if head is not None]
     names = [*statement.loops, *(head.key for _, head in inner)]
     extent = scop.arrays[reference.array].extents[position]
-    unsigned = _unsigned(scop) | {c.Name(head.key) for loop, head in inner if _counter(loop, statement.body) is None}
+    unsigned = _unsigned(scop) | {
+        c.Name(head.key) for loop, head in inner if _counter(loop, statement.body, _integers(scop)) is None
+    }
     if extent is None or len(set(names)) != len(names) or _unsigned(scop) & set(c.walk(reference)):
         return False
     if any(_changes(statement.body, name) for name in statement.loops):
@@ -247,7 +252,8 @@ def _stays(scop: Scop, statement: Statement, reference: c.ArrayRef, position: in
     inside = inside.align_params(outer.get_space()).intersect(outer.align_params(space))
     for depth, (loop, head) in enumerate(inner):
         later = {other.key for _, other in inner[depth + 1 :]}  # these count from now on: they had other values before
-        for condition in (c.Binary(">=", c.Name(head.key), head.start), loop.condition):
+        for text in (c.Binary(">=", c.Name(head.key), head.start), loop.condition):
+            condition = None if text is None else _with_sizes(scop, text)
             with suppress(NotAffine):
                 if condition is None or later & _mentioned(condition):
                     continue
@@ -261,6 +267,21 @@ def _stays(scop: Scop, statement: Statement, reference: c.ArrayRef, position: in
         return False
     zero = isl.PwAff.val_on_domain(isl.Set.universe(space), isl.Val.zero(space.get_ctx()))
     return bool(inside.is_subset(value.ge_set(zero).intersect(value.lt_set(piecewise(reader.of_parameters(extent))))))
+
+
+def _with_sizes(scop: Scop, expr: c.Expr) -> c.Expr:
+    """An expression of a statement that is kept whole with the sizes that it reads from a struct which the region
+    leaves as it is: `s[0].n` as `s->n`."""
+    sizes, written = {p.expr for p in scop.parameters}, _written(scop)
+
+    def change(node: c.Node) -> c.Node | None:
+        match node:
+            case c.Member(base=c.ArrayRef(array=name, subscripts=(c.Literal(text="0"),)), field=field, arrow=False):
+                size = c.Member(c.Name(name), field, arrow=True)
+                return size if size in sizes and name not in written else None
+        return None
+
+    return c.rewrite(expr, change)
 
 
 def _compares_numbers(condition: c.Expr, head: Induction, unsigned: set[c.Expr]) -> bool:
@@ -290,7 +311,7 @@ def _is_idle(scop: Scop, statement: Statement, reference: c.ArrayRef) -> bool:
     signed = {name for name, type_ in zip(statement.loops, statement.loop_types, strict=True) if type_.signed}
     own = {n.name for n in c.walk(statement.body) if isinstance(n, c.Decl)}
     signed -= {name for name in signed if name in own or _changes(statement.body, name)}
-    heads = [(loop, _counter(loop, statement.body)) for loop in _around(statement.body, reference)]
+    heads = [(loop, _counter(loop, statement.body, _integers(scop))) for loop in _around(statement.body, reference)]
     inner = [head.key for loop, head in heads if head is not None and isinstance(loop.init, c.Decl)]
     names = [*statement.loops, *inner]
     if len(set(names)) != len(names):
@@ -344,14 +365,26 @@ def _around(node: c.Node, wanted: c.Node) -> list[c.For]:
     return []
 
 
-def _counter(loop: c.For, body: c.Node, unsigned: bool = False) -> Induction | None:
+def _integers(scop: Scop) -> dict[str, bool]:
+    """The types of counters, and whether they have a sign: the plain ones, and other names that sizes, loop variables
+    or elements of the region have for them."""
+    loops = (type_ for s in scop.statements.values() for type_ in s.loop_types)
+    named = [*(p.type for p in scop.parameters), *(a.element for a in scop.arrays.values()), *loops]
+    found = {type_.text: type_.signed for type_ in named if type_.kind == "int" and type_.size_bytes in (4, 8)}
+    return found | dict.fromkeys(_SIGNED, True) | dict.fromkeys(_UNSIGNED, False)
+
+
+def _counter(loop: c.For, body: c.Node, types: Mapping[str, bool], unsigned: bool = False) -> Induction | None:
     """The head of a loop that counts up a variable of the statement's own, a signed one or any, and changes it nowhere
-    else; None for others. The loop declares it, or a block of the statement around it."""
+    else; None for others. The loop declares it, or a block of the statement around it.
+
+    types: those of whole numbers, with whether they have a sign
+    """
     head = induction(loop)
     if head is None:
         return None
     own = loop.init if isinstance(loop.init, c.Decl) else _declaration(body, head.key)
-    if own is None or own.type not in (*_SIGNED, *(_UNSIGNED if unsigned else ())):
+    if own is None or own.type not in types or not (types[own.type] or unsigned):
         return None
     return head if head.step > 0 and not _changes(loop.body, head.key) else None
 

@@ -92,6 +92,18 @@ def iterations(member: Member, program: Program, sizes: isl.Set | None = None) -
     return None if found is None else found[1] - found[0] + 1
 
 
+def most_iterations(member: Member, program: Program) -> int | None:
+    """The most iterations that a loop has, whatever the sizes: two from `max(0, v)` to `min(n - 1, v + 1)`."""
+    ran = isl.UnionMap.from_union_pw_aff(member.schedule).intersect_domain(program.scop.domain).range()
+    if ran.is_empty():
+        return 0
+    values = isl.Set.from_union_set(ran).intersect_params(program.scop.known)
+    if not values.is_bounded():
+        return None
+    width = values.dim_max(0).sub(values.dim_min(0)).max_val()
+    return int(width.to_python()) + 1 if width.is_int() else None
+
+
 def bounds_of(member: Member, program: Program, sizes: isl.Set | None = None) -> tuple[int, int] | None:
     """The first and the last value of a loop whose bounds are constants, at some sizes; (0, -1) where it never runs."""
     values = isl.UnionMap.from_union_pw_aff(member.schedule).intersect_domain(program.scop.domain).range()

@@ -10,7 +10,8 @@ from pathlib import Path
 import islpy as isl
 import pytest
 
-from polyc.model.program import Buffer, Options, Program
+from polyc.frontend import read
+from polyc.model.program import Buffer, InputOptions, Options, Program
 from polyc.model.tree import Band, Domain, Leaf, Mark, Node, rewrite, walk
 from polyc.pipeline import compile_region
 from polyc.poly import names
@@ -401,3 +402,32 @@ void sums(int n, int m, double A[n][m], double s[n])
     printed = tmp_path / "printed.c"
     printed.write_text(f"void sums(int n, int m, double A[n][m], double s[n])\n{{\n{result.text}\n}}\n")
     subprocess.run(["gcc", "-O2", "-fopenmp", "-Werror", "-c", printed, "-o", tmp_path / "o"], check=True)
+
+
+def test_loops_of_two_iterations_make_no_strips(tmp_path: Path) -> None:
+    """Two by two columns, where the sizes say which."""
+    text = """
+void nearest(long x, long y, long width, long height, long u, long v, long rx, long ry, unsigned long channels,
+             const float *restrict centres, const float *restrict image, unsigned *restrict out)
+{
+    long up, vp, k;
+    float least = 1e30f;
+      for (vp = 0 > v ? 0 : v; vp <= (ry - 1 < v + 1 ? ry - 1 : v + 1); ++vp)
+        for (up = 0 > u ? 0 : u; up <= (rx - 1 < u + 1 ? rx - 1 : u + 1); ++up) {
+          long region = up + vp * rx;
+          float sum = 0;
+          for (k = 0; k < (signed)channels; ++k) {
+            float d = image[x + y * width + k * width * height] - centres[(2 + channels) * region + k + 2];
+            sum += d * d;
+          }
+          if (least > sum) {
+            least = sum;
+            out[x + y * width] = region;
+          }
+        }
+}
+"""
+    file = tmp_path / "t.c"
+    file.write_text(text)
+    (region,) = read(str(file), InputOptions(detect=True)).regions
+    assert "spread" not in {remark.code for remark in compile_region(region, Options()).program.remarks}

@@ -27,6 +27,7 @@ from polyc.nests.strides import (
     iterations,
     last_stored,
     makes_no_vectors,
+    most_iterations,
     step_of,
     strides_of,
     subscript_of,
@@ -45,6 +46,8 @@ LINES = 4
 """Of a cache, that a row of a strip has: one vector operation after the other does not wait for its own recurrence."""
 KEPT = 1 << 18
 """Bytes of the private arrays of a strip: they stay in a second-level cache. Of the narrowest strips twice as many."""
+NARROW = 4
+"""Iterations of which no vector is made."""
 FEW = 16
 """Iterations of a sum of which the C compiler makes vectors: fewer hardly fill one."""
 NEAR = 8192
@@ -335,6 +338,7 @@ class _Spreader:
             for m in band.members
             if id(m) in columns
             and self.steps_by_one(m)
+            and not self.is_narrow(m)
             and not self.still_below_branches(m)
             and not self.clamps_bytes(m)
         ]
@@ -363,6 +367,11 @@ class _Spreader:
         """Whether a loop is known to have so few iterations that a vector of them is hardly full once."""
         count = iterations(member, self.program)
         return count is not None and count < FEW
+
+    def is_narrow(self, member: Member) -> bool:
+        """Whether a loop fills no vector, whatever the sizes."""
+        count = most_iterations(member, self.program)
+        return count is not None and count <= NARROW
 
     def along(self, member: Member) -> Iterator[tuple[Statement, int | None]]:
         """The statements that a loop runs through, and the dimension of theirs that it follows, if it is one."""

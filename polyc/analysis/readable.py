@@ -121,6 +121,8 @@ def masked(program: Program, statement: Statement, own: Set[str] = frozenset()) 
     own: arrays of which each one is to have a place
     """
     body, scop, arrays = statement.body, program.scop, program.scop.arrays
+    if not isinstance(body, c.If):
+        return body
     accesses = {a.ref: a for a in statement.accesses if a.ref}
     places = {access for b in program.buffers.values() if b.places is not None for access in b.accesses}
 
@@ -134,8 +136,6 @@ def masked(program: Program, statement: Statement, own: Set[str] = frozenset()) 
             return array.element.kind == "float"
         return access is not None and access.exact and unreadable(scop, access, statement.domain).is_empty()
 
-    if not isinstance(body, c.If):
-        return body
     plain = ABSOLUTE | ROUNDED.keys() | (frozenset() if scop.reads_errno else ROOTS.keys())
     return as_selects(body, place_of, is_there, plain - scop.own_functions) or body
 

@@ -104,12 +104,12 @@ def _rounded(function: str, macro: str) -> str:
           trunc(x) = floor(|x|) and round(x) = floor(|x| + p) but for the sign, which is that of x. p is the greatest
           number below 1/2: 1/2 itself would round the number before 1/2 up
     """
-    if function in ("floor", "ceil", "trunc", "round"):
-        kind, f, element, bits, half = function, "", "double", "unsigned long long", "0x1.fffffffffffffp-2"
-        needed = "__AVX2__"
-    else:
+    if function.endswith("f"):
         kind, f, element, bits, half = function[:-1], "f", "float", "unsigned", "0x1.fffffep-2f"
         needed = "__SSE4_1__"
+    else:
+        kind, f, element, bits, half = function, "", "double", "unsigned long long", "0x1.fffffffffffffp-2"
+        needed = "__AVX2__"
     x = f"__builtin_fabs{f}(polyc_x)"
     y = {"floor": "polyc_x", "ceil": "-polyc_x", "trunc": x, "round": f"{x} + {half}"}[kind]
     return f"""#if defined(__GNUC__) && !defined(__clang__) && defined({needed}) \\

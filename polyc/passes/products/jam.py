@@ -185,7 +185,8 @@ class _Jam:
         whole, rest = self.split([(self.point, self.count)])
         digit = Member(self.digit(self.point, 1, self.count, whole), True, self.point.name, Role.REGISTER)
         mine = isl.UnionSet.from_set(self.instances)
-        outer, inner = ((), self.sum.chain) if self.is_after(rest, whole) else self.parted_chain()
+        around = 0 if self.is_after(rest, whole) else len(self.sum.chain) - 1  # so many loops stay around the blocks
+        outer, inner = self.sum.chain[:around], self.sum.chain[around:]
         chain = tuple(_on(m, isl.UnionSet.from_set(whole)) for m in inner)
         summed = Band(chain, False, Band((digit,), True, LEAF))
         steps = [Filter(isl.UnionSet.from_set(whole), self.in_registers(whole, (along, *outer), summed))]
@@ -206,10 +207,6 @@ class _Jam:
         order = isl.Map.from_union_map(values(self.sum.chain, mine))
         earlier = order.lex_gt_map(order).intersect(cell.apply_range(cell.reverse()))
         return bool(earlier.intersect_domain(whole).intersect_range(rest).is_empty())
-
-    def parted_chain(self) -> tuple[tuple[Member, ...], tuple[Member, ...]]:
-        """The loops of a sum around its blocks, and the one inside of them."""
-        return self.sum.chain[:-1], self.sum.chain[-1:]
 
     def is_one_block(self) -> bool:
         """Whether a tile of the loop above has as many iterations as run at once."""

@@ -231,16 +231,12 @@ def _stays(scop: Scop, statement: Statement, reference: c.ArrayRef, position: in
     math: with D the statement's domain and H the heads of the loops inside of it around the reference,
           D and H imply 0 <= subscript < extent; a head that is not affine, or computes without a sign, says nothing.
     """
-    around = [
-        (loop, _counter(loop, statement.body, _integers(scop), unsigned=True))
-        for loop in _around(statement.body, reference)
-    ]
+    body, types = statement.body, _integers(scop)
+    around = [(loop, _counter(loop, body, types, unsigned=True)) for loop in _around(body, reference)]
     inner = [(loop, head) for loop, head in around if head is not None]
     names = [*statement.loops, *(head.key for _, head in inner)]
     extent = scop.arrays[reference.array].extents[position]
-    unsigned = _unsigned(scop) | {
-        c.Name(head.key) for loop, head in inner if _counter(loop, statement.body, _integers(scop)) is None
-    }
+    unsigned = _unsigned(scop) | {c.Name(head.key) for loop, head in inner if _counter(loop, body, types) is None}
     if extent is None or len(set(names)) != len(names) or _unsigned(scop) & set(c.walk(reference)):
         return False
     if any(_changes(statement.body, name) for name in statement.loops):
@@ -311,7 +307,8 @@ def _is_idle(scop: Scop, statement: Statement, reference: c.ArrayRef) -> bool:
     signed = {name for name, type_ in zip(statement.loops, statement.loop_types, strict=True) if type_.signed}
     own = {n.name for n in c.walk(statement.body) if isinstance(n, c.Decl)}
     signed -= {name for name in signed if name in own or _changes(statement.body, name)}
-    heads = [(loop, _counter(loop, statement.body, _integers(scop))) for loop in _around(statement.body, reference)]
+    body, types = statement.body, _integers(scop)
+    heads = [(loop, _counter(loop, body, types)) for loop in _around(body, reference)]
     inner = [head.key for loop, head in heads if head is not None and isinstance(loop.init, c.Decl)]
     names = [*statement.loops, *inner]
     if len(set(names)) != len(names):

@@ -335,7 +335,38 @@ def box_extents(piece: isl.Set, known: isl.Set, fixed: Collection[int] = (), for
         if k in fixed:
             continue
         extent = box.dim_max(k).sub(box.dim_min(k)).add_constant_val(isl.Val.one(box.get_ctx())).coalesce()
+        if extent.n_piece() > forms > 1:
+            extent = _at_most(box, k, extent)
         if not 1 <= extent.n_piece() <= forms:
             return None
         extents.append(extent.gist(known))
     return extents
+
+
+def _at_most(box: isl.Set, dimension: int, extent: isl.PwAff) -> isl.PwAff:
+    """What an extent is not more than: by the two bounds at each end in which the fewest parameters occur."""
+    count = box.dim(isl.dim_type.set)
+    line = box.project_out(isl.dim_type.set, dimension + 1, count - dimension - 1).project_out(
+        isl.dim_type.set, 0, dimension
+    )
+    line = line.remove_divs()
+    lower, upper = list[isl.PwAff](), list[isl.PwAff]()
+    for piece in line.get_basic_sets():
+        for one in piece.get_constraints():
+            for found, bounds in ((lower, one.is_lower_bound), (upper, one.is_upper_bound)):
+                if bounds(isl.dim_type.set, 0):
+                    bound = one.get_bound(isl.dim_type.set, 0)
+                    found.append(isl.PwAff.from_aff(bound.project_domain_on_params()))
+    if not lower or not upper:
+        return extent
+    low, high = (sorted(found, key=_parameters_of)[:2] for found in (lower, upper))
+    most, least = high[0], low[0]
+    for other in high[1:]:
+        most = most.min(other)
+    for other in low[1:]:
+        least = least.max(other)
+    return most.sub(least).add_constant_val(isl.Val.one(box.get_ctx())).coalesce()
+
+
+def _parameters_of(value: isl.PwAff) -> int:
+    return sum(value.involves_dims(isl.dim_type.param, p, 1) for p in range(value.dim(isl.dim_type.param)))

@@ -172,10 +172,13 @@ def _sum_of(
     iterations = 1
     for member in chain:
         iterations *= extent_of(program, member, name) or UNROLLED + 1
-    if not any(_meets_once(a, statement, (*outer, along, *chain)) for a in reads):
+    found = _form(program, statement, along, chain[-1], target, reads)
+    if found is None or iterations <= UNROLLED:
+        return None
+    form, apart = found
+    if not apart and not any(_meets_once(a, statement, (*outer, along, *chain)) for a in reads):
         return None  # a window, which tiles serve better
-    form = _form(program, statement, along, chain[-1], target, reads)
-    return Sum(name, target.array, form, chain, result) if form is not None and iterations > UNROLLED else None
+    return Sum(name, target.array, form, chain, result)
 
 
 def _keeps_to_itself(statement: Statement, target: Access, along: Member, above: Outer) -> bool:
@@ -203,8 +206,9 @@ def _meets_once(access: Access, statement: Statement, loops: tuple[Member, ...])
 
 def _form(
     program: Program, statement: Statement, along: Member, inner: Member, target: Access, reads: list[Access]
-) -> Form | None:
-    """COLUMNS where neighbours along p are neighbours in memory, ROWS where those along the sum are."""
+) -> tuple[Form, bool] | None:
+    """COLUMNS where neighbours along p are neighbours in memory, ROWS where those along the sum are, or nothing is;
+    whether neighbours along p lie apart in memory, so that no vector holds several."""
     space = statement.domain.get_space()
     values = [value_on(m.schedule, space) for m in (along, inner)]
     p, s = (dimension_of(value) for value in values)
@@ -212,9 +216,10 @@ def _form(
         return None
     across = [step_of(a, p, last_stored(program, statement.name, a)) for a in reads]
     if step_of(target, p) == 1 and max(across) == 1:
-        return Form.COLUMNS
-    if max(across) == 2 and all(step_of(a, s) <= 1 for a in reads):
-        return Form.ROWS
+        return Form.COLUMNS, False
+    apart = 1 not in (*across, step_of(target, p))
+    if max(across) == 2 and (apart or all(step_of(a, s) <= 1 for a in reads)):
+        return Form.ROWS, apart
     return None
 
 

@@ -34,7 +34,7 @@ MORE_ROWS = {
     "columns": (1, 9, 67),
     "own_rows": (1, 9, 67),
     "where_largest": (1, 9, 67),
-    "planes_of_triangles": (1, 9, 67),
+    **dict.fromkeys(("planes_of_triangles", "upper", "row_sums"), (1, 9, 67)),
 }
 """Sizes around those of their blocks."""
 SEEDS = (0, 1)
@@ -57,7 +57,7 @@ TILES: dict[str, tuple[int, ...] | str | None] = {
     **dict.fromkeys(
         ("streams", "packed", "solve", "filter", "columns", "own_rows", "where_largest", "counted", "blocks"), "auto"
     ),
-    **dict.fromkeys(("tensor", "row_walks", "counts", "planes_of_triangles", *LARGE), "auto"),
+    **dict.fromkeys(("tensor", "row_walks", "counts", "planes_of_triangles", "upper", "row_sums", *LARGE), "auto"),
     **dict.fromkeys(("looked_up", "not_looked_up", "histogram", "grid", "interleaved", "computed_twice"), "auto"),
     **dict.fromkeys(("sliding_rows", "any_rows"), "auto"),
     "strips": (4, 8),
@@ -103,8 +103,8 @@ WHERE = {
     "rowblocks": ("streams", "solve"),
     "pack": ("packed",),
     "edges": ("upwind", "classes", "clamped"),
-    "jam": ("streams", "solve"),
-    "spread": ("filter", "columns", "own_rows", "where_largest"),
+    "jam": ("streams", "solve", "upper"),
+    "spread": ("filter", "columns", "own_rows", "where_largest", "row_sums"),
     "rejoin": ("rejoined",),
     "feed": ("counted",),
     "ahead": ("scattered",),

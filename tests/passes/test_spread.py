@@ -275,9 +275,10 @@ void f(int n, float A[n][n], float out[n])
 }}
 """
     program = after(region_of(text, tmp_path), "parallel")
+    (strip,) = (n for n in walk(program.tree.child) if isinstance(n, Mark))
     (inner,) = (
         n.members[-1]
-        for n in walk(program.tree.child)
+        for n in walk(strip)
         if isinstance(n, Band) and isinstance(n.child, Leaf) and names(n.members[-1].schedule.domain()) == ["S1"]
     )
     assert inner.vector is divided
@@ -379,8 +380,38 @@ def test_places_for_each_step_are_seen() -> None:
     assert faults_of(replace(program, tree=Domain(program.tree.domain, rewrite(program.tree.child, change))))
 
 
-@pytest.mark.parametrize(("rows", "pragma"), [("n", False), ("64", True)])
-def test_pragmas_that_gcc_heeds(rows: str, pragma: bool, tmp_path: Path) -> None:
+def test_strips_of_constant_length(tmp_path: Path) -> None:
+    """The last rows of an unknown number have loops of their own, as they were written."""
+    text = """
+void sums(int n, int m, double A[n][m], double s[n])
+{
+#pragma scop
+    for (int i = 0; i < n; i++) {
+        double t = 0.0;
+        for (int j = 0; j < m; j++)
+            t += A[i][j];
+        s[i] = t;
+    }
+#pragma endscop
+}
+"""
+    printed = compile_region(region_of(text, tmp_path), Options()).text
+    whole, _, rest = printed.partition("} else")
+    assert "n >= it + 8" in whole
+    assert "t_of[i - it] += A[i][j];" in whole
+    assert "polyc_min" not in whole
+    assert "t += A[i][j];" in rest
+
+
+def test_strips_have_their_scalars_in_registers(tmp_path: Path) -> None:
+    """Of two sums, four rows at once are eight registers."""
+    program = after(region_in(Path(__file__).parent / "strips" / "two_row_sums.c"), "spread")
+    (said,) = (r for r in program.remarks if r.code == "spread")
+    assert said.data["size"] == 4
+
+
+@pytest.mark.parametrize("rows", ["n", "64"])
+def test_pragmas_that_gcc_heeds(rows: str, tmp_path: Path) -> None:
     """gcc warns of a pragma before a loop up to the lesser one of two values, and ignores it."""
     text = f"""
 void sums(int n, int m, double A[n][m], double s[n])
@@ -398,7 +429,7 @@ void sums(int n, int m, double A[n][m], double s[n])
     region = region_of(text, tmp_path)
     result = compile_region(region, Options())
     assert result.verified
-    assert ("#pragma GCC unroll" in result.text) == pragma
+    assert "#pragma GCC unroll" in result.text
     printed = tmp_path / "printed.c"
     printed.write_text(f"void sums(int n, int m, double A[n][m], double s[n])\n{{\n{result.text}\n}}\n")
     subprocess.run(["gcc", "-O2", "-fopenmp", "-Werror", "-c", printed, "-o", tmp_path / "o"], check=True)

@@ -11,14 +11,14 @@ from polyc.analysis.expressions.straight import unconditional
 from polyc.analysis.extents import elements, on_parameters
 from polyc.analysis.readable import masked
 from polyc.cost.peeling import is_peeled
-from polyc.cost.recurrences import rows_of, waits_for_nothing
+from polyc.cost.recurrences import MOST, rows_of, waits_for_nothing
 from polyc.cost.rows_at_once import involves, pieces_of, plain_accesses
 from polyc.cost.time import CHEAP_CALLS, SET_ERRNO
 from polyc.model import ctree as c
 from polyc.model.program import Program
 from polyc.model.scop import Access, AccessKind, Array, Statement
-from polyc.model.tree import Band, Domain, Extension, Mark, Member, Node, Role, Sequence, walk
-from polyc.nests.nest import Outer, has_loops, unrolled
+from polyc.model.tree import Band, Domain, Extension, Mark, Member, Node, Role, Sequence, restrict, sequence_of, walk
+from polyc.nests.nest import Outer, has_loops, unrolled, values
 from polyc.nests.strides import (
     SHUFFLED,
     UNROLLED,
@@ -62,6 +62,8 @@ ROW = 1024
 """Bytes from which on a row is long: of shorter ones, those of a strip fall on other places of a cache."""
 WIDEST = 512
 """Of a strip that the nest has already: its scalars stay in the nearest cache."""
+REGISTERS = 12
+"""Of a machine's 16, those that are there for sums: the others hold what is added."""
 OVERLAPPED = 128
 """Steps of a recurrence that are in flight at once with those of the next row: of a few instructions each, of some
 hundreds that a core keeps."""
@@ -98,6 +100,14 @@ def _carriers(program: Program) -> frozenset[str]:
     """Private scalars, and small private arrays, that carry values."""
     arrays, flow = program.scop.arrays, program.dependences.flow_by_array
     return frozenset(a for a in program.scop.privatizable if a in flow and elements_of(arrays[a], program) is not None)
+
+
+def _chains_of(scalars: int) -> int:
+    """How many iterations at once have all of their scalars in registers: a power of two."""
+    count = 2
+    while 2 * count * scalars <= REGISTERS:
+        count *= 2
+    return count
 
 
 def elements_of(array: Array, program: Program) -> int | None:
@@ -261,25 +271,62 @@ class _Spreader:
         across = self.across(written, band, steps, above)
         scalars = tuple(name for name in across if not self.has_places(name, member))
         strip = None if rows or filled else _strip_of(member, (*above, *others))
+        count = rows or size
         if strip is not None:
-            size = (*above, *others)[strip].size
-        tiles = () if strip is not None or not (scalars or filled) else tile_members((member,), (rows or size,))
+            count = (*above, *others)[strip].size
+        elif self.kept_in_registers(scalars, filled, count):
+            count = min(count, _chains_of(len(scalars)))
+        tiles = () if strip is not None or not (scalars or filled) else tile_members((member,), (count,))
         # Columns are filled outside of the other loops, which may read them again.
         outer = (*tiles, *others) if filled else (*others, *tiles)
         around = (*above, *outer)
         if strip is None:
             strip = len(above) if filled else len(around) - 1
-        keys = tuple(self.buffer(name, instances, member, len(around), strip, rows or size) for name in scalars)
+        keys = tuple(self.buffer(name, instances, member, len(around), strip, count) for name in scalars)
         self.made = True
-        self.tell(instances, member, rows or size, scalars, filled)
+        self.tell(instances, member, count, scalars, filled)
         self.program = with_columns(self.program, filled)
-        point = replace(member, role=Role.POINT, unroll=max(rows, 1))
+        point = replace(member, role=Role.POINT, unroll=count if rows else 1)
         inside = sink(point, steps, waits_for_nothing if rows else lambda nest: False)
         inside = Mark("allocate", inside, names=keys) if keys else inside
+        if self.kept_in_registers(scalars, filled, count):
+            beside = Band((replace(member, role=Role.POINT),), band.permutable, steps)
+            inside = self.whole_apart((*above, *others), member, count, inside, beside)
         if not filled:
             return Band(outer, band.permutable or not others, inside) if outer else inside
         inside = Band(others, band.permutable, inside) if others else inside
         return Band(tiles, band.permutable, below_columns(filled, instances, inside))
+
+    def kept_in_registers(self, scalars: tuple[str, ...], filled: tuple[Column, ...], count: int) -> bool:
+        """Whether compilers have room in registers for the places of some scalars in a strip of constant length."""
+        if filled or not scalars or any(self.program.scop.arrays[name].rank for name in scalars):
+            return False
+        return count <= MOST and len(scalars) <= REGISTERS // 2
+
+    def whole_apart(self, around: tuple[Member, ...], member: Member, size: int, strip: Node, plain: Node) -> Node:
+        """A strip where all of its iterations run, with loops of constant length, whose places compilers keep in
+        registers; the iterations of the others by themselves.
+
+        math: with V = { [o, v] } the values of the loops, whole are those with [o, size floor(v / size)] and
+              [o, size floor(v / size) + size - 1] in V
+        """
+        instances = member.schedule.domain().intersect(self.program.scop.domain)
+        when = values((*around, member), instances)
+        ran = isl.Set.from_union_set(when.range()).coalesce()
+        if ran.n_basic_set() != 1:
+            return strip
+        place = isl.MultiAff.identity(ran.get_space().map_from_set())
+        own = place.get_at(len(around))
+        by = isl.Val.int_from_si(own.get_ctx(), size)
+        first = own.scale_down_val(by).floor().scale_val(by)
+        inside = ran
+        for corner in (first, first.add_constant_val(isl.Val.int_from_si(own.get_ctx(), size - 1))):
+            inside = inside.intersect(ran.preimage_multi_aff(place.set_aff(len(around), corner)))
+        whole = instances.intersect(isl.UnionSet.from_set(inside).apply(when.reverse())).coalesce()
+        if whole.is_empty():
+            return strip
+        rest = instances.subtract(whole).coalesce()
+        return sequence_of([(whole, restrict(strip, whole)), (rest, restrict(plain, rest))])
 
     def has_places(self, name: str, member: Member) -> bool:
         """Whether a private array has a place for each iteration of a loop already, `best[j]`: one of its subscripts

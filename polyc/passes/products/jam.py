@@ -59,8 +59,8 @@ def jam_sums(program: Program) -> Program:
     tree:     band(i, j) - S -> band(i by 8) - sequence(whole: extension - sequence(t in, band(j) - band(i mod 8) - S,
               t out), rest: band(i, j) - S)
     math:     i is coincident, so that it may go inside of j; a cell adds up its values in the order of j as before.
-              Whole are the instances whose 8 (or 8 x a vector) neighbours are all in the domain; what is left over of a
-              sum runs after them, and has larger j
+              Whole are the instances whose 8 (or 8 x a vector) neighbours are all in the domain; of what is left over,
+              runs before them what has smaller j than some of the same cell (`for j = i ..`), and all else after them
     ensures:  the order of additions into each cell; independent additions hide the latency of one
     source:   unroll-and-jam (Callahan, Carr, Kennedy 1990) with scalar replacement
     """
@@ -185,28 +185,40 @@ class _Jam:
         whole, rest = self.split([(self.point, self.count)])
         digit = Member(self.digit(self.point, 1, self.count, whole), True, self.point.name, Role.REGISTER)
         mine = isl.UnionSet.from_set(self.instances)
-        around = 0 if self.is_after(rest, whole) else len(self.sum.chain) - 1  # so many loops stay around the blocks
+        for around in sorted({0, len(self.sum.chain) - 1}):  # so many loops stay around the blocks
+            sides = self.sides(rest, whole, around)
+            if sides is not None:
+                break
+        else:
+            raise _NotJammed("what is left over of a sum comes before and after its whole blocks")
+        before, after = sides
         outer, inner = self.sum.chain[:around], self.sum.chain[around:]
         chain = tuple(_on(m, isl.UnionSet.from_set(whole)) for m in inner)
         summed = Band(chain, False, Band((digit,), True, LEAF))
-        steps = [Filter(isl.UnionSet.from_set(whole), self.in_registers(whole, (along, *outer), summed))]
-        if not rest.is_empty():
-            steps.append(self.plain(rest, (self.point, *inner)))
+        steps = [self.plain(left, (self.point, *inner)) for left in (before,) if not left.is_empty()]
+        steps.append(Filter(isl.UnionSet.from_set(whole), self.in_registers(whole, (along, *outer), summed)))
+        steps += [self.plain(left, (self.point, *inner)) for left in (after,) if not left.is_empty()]
         self.say(f"{self.count} sums at once", self.count)
         child = steps[0].child if len(steps) == 1 else Sequence(tuple(steps))
         if outer:
             child = Band(tuple(_on(m, mine) for m in outer), False, child)
         return [Filter(mine, Band((along,), True, child))]
 
-    def is_after(self, rest: isl.Set, whole: isl.Set) -> bool:
-        """Whether what is left over of a sum comes after all of its whole blocks. Of one loop alone it does."""
-        if len(self.sum.chain) == 1 or rest.is_empty():
-            return True
+    def sides(self, rest: isl.Set, whole: isl.Set, around: int) -> tuple[isl.Set, isl.Set] | None:
+        """What is left over of sums before their whole blocks, `for j = i ..`, and after them; None where some is both.
+
+        around: how many loops of the chain have both in one iteration
+        """
+        if rest.is_empty():
+            return rest, rest
         mine = isl.UnionSet.from_set(self.instances)
-        cell = self.reach.flat_range_product(isl.Map.from_union_map(values((self.point,), mine)))
-        order = isl.Map.from_union_map(values(self.sum.chain, mine))
-        earlier = order.lex_gt_map(order).intersect(cell.apply_range(cell.reverse()))
-        return bool(earlier.intersect_domain(whole).intersect_range(rest).is_empty())
+        same = isl.Map.from_union_map(values((self.point, *self.sum.chain[:around]), mine))
+        cell = self.reach.flat_range_product(same)
+        order = isl.Map.from_union_map(values(self.sum.chain[around:], mine))
+        later = order.lex_lt_map(order).intersect(cell.apply_range(cell.reverse()))
+        before = later.intersect_domain(rest).intersect_range(whole).domain()
+        after = later.intersect_domain(whole).intersect_range(rest).range()
+        return (before.coalesce(), rest.subtract(before).coalesce()) if before.is_disjoint(after) else None
 
     def is_one_block(self) -> bool:
         """Whether a tile of the loop above has as many iterations as run at once."""
@@ -340,26 +352,7 @@ class _Jam:
         if whole.is_empty():
             raise _NotJammed("no block of them is whole")
         rest = domain.subtract(whole).coalesce()
-        if self.is_banded(domain) and not self.is_apart(whole, rest):
-            raise _NotJammed("both ends of each sum move with it, so that what is left over has too many forms")
         return whole, rest
-
-    def is_apart(self, whole: isl.Set, rest: isl.Set) -> bool:
-        """Whether a sum is in whole blocks with all of its values, or with none."""
-        cell = self.sum.result[0].relation.reset_tuple_id(isl.dim_type.out)
-        return bool(whole.apply(cell).is_disjoint(rest.apply(cell)))
-
-    def is_banded(self, domain: isl.Set) -> bool:
-        """Whether the loop that sums up begins and ends elsewhere for each iteration of the point loop."""
-        space = domain.get_space()
-        dims = [dimension_of(value_on(m.schedule, space)) for m in (self.point, self.sum.chain[-1])]
-        (piece,) = domain.get_basic_sets()
-        together = [
-            one
-            for one in piece.get_constraints()
-            if all(d is not None and one.involves_dims(isl.dim_type.set, d, 1) for d in dims)
-        ]
-        return len(together) > 1
 
     def end(self, member: Member, size: int, place: int, space: isl.Space) -> isl.Map:
         """`{ S[i] -> S[i'] }`: to a place of the block that an instance lies in.

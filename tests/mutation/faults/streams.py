@@ -107,13 +107,27 @@ def copies(change: Callable[[tuple[Filter, ...]], tuple[Filter, ...]]) -> Instal
     return after_pass("jam", e.everywhere(at))
 
 
+def all_of_it(place: int) -> Callable[[Any], Any]:
+    """What is left over of sums: all of it before their whole blocks, or all of it after them."""
+
+    def changed(_: Any) -> Any:
+        def sides(_self: Any, rest: isl.Set, _whole: isl.Set, _around: int) -> tuple[isl.Set, isl.Set]:
+            nothing = rest.subtract(rest)
+            return (nothing, rest) if place else (rest, nothing)
+
+        return sides
+
+    return changed
+
+
 add("jam", "not filled", "no copy in", copies(lambda s: s[1:]))
 add("jam", "not written back", "no copy out", copies(lambda s: s[:2]))
 add("jam", "filled after", "", copies(lambda s: (s[1], s[0], s[2])))
 add("jam", "written back before", "", copies(lambda s: (s[0], s[2], s[1])))
 add("jam", "written back twice", "", copies(lambda s: (*s, s[2])))
 add("jam", "rest first", "what is left over of a sum", after_pass("jam", e.everywhere(rest_first)))
-add("jam", "rest at the end", "of all loops", always(jam._Jam, "is_after", True), "planes_of_triangles")
+add("jam", "rest at the end", "of all loops", patched(jam._Jam, "sides", all_of_it(1)), "planes_of_triangles")
+add("jam", "rest at the start", "of all loops", patched(jam._Jam, "sides", all_of_it(0)))
 add("jam", "rows of a vector backwards", "", register_loops(lambda m: replace(m, schedule=m.schedule.neg())))
 add("jam", "register loops as points", "", register_loops(lambda m: replace(m, role=Role.POINT)))
 add("jam", "all lanes", "vectors of all register loops", register_loops(lambda m: replace(m, vector=True, lanes=8)))
@@ -133,7 +147,6 @@ add("jam", "last loops backwards", "", after_pass("jam", e.everywhere(e.band_edi
 add("jam", "first loops backwards", "", after_pass("jam", e.everywhere(e.band_edit(e.reversed_first))))
 add("jam", "loops interchanged", "", after_pass("jam", e.everywhere(e.band_edit(e.swapped_members))))
 add("jam", "other cells of its own read", "not asked for", always(sums, "_keeps_to_itself", True))
-add("jam", "banded sums", "not seen", always(jam._Jam, "is_banded", False))
 add("jam", "parts not counted", "are_parts says yes", always(jam._Jam, "are_parts", True))
 add("jam", "ends turned", "before and after", patched(jam._Jam, "beyond", lambda o: lambda s, i, m: o(s, i, m)[::-1]))
 

@@ -63,7 +63,7 @@ from polyc.frontend.lastprivate import with_last_apart
 from polyc.frontend.live_out import After
 from polyc.frontend.ordered import with_order
 from polyc.frontend.overlaps import CODE as OVERLAPS
-from polyc.frontend.overlaps import apart, check_loops, exposed, is_bounded, refused
+from polyc.frontend.overlaps import apart, check_loops, exposed, is_bounded, refused, where_touched
 from polyc.frontend.private import FEW_PIECES, private_memory
 from polyc.frontend.reaching import bases_of, reached_first
 from polyc.frontend.search import NotFound, search
@@ -831,7 +831,7 @@ class Modeller:
             self.chunks.looping_functions,
             self.chunks.reads_errno,
             tuple(region.ties),
-            pairs,
+            where_touched(pairs, private.context.params()),
             shared=self.drops_sharing,
             reached=first,
             loaded=loaded,

@@ -101,6 +101,15 @@ def apart(
     return _with_search(region, pairs, {one.memory for one in objects if one.unknown}, searched)
 
 
+def where_touched(pairs: tuple[Apart, ...], context: isl.Set) -> tuple[Apart, ...]:
+    """The pairs without memory that is touched at no sizes that the region runs for."""
+
+    def runs(memory: Memory) -> bool:
+        return memory.low is None or not memory.low.domain().params().is_disjoint(context)
+
+    return tuple(pair for pair in pairs if runs(pair.one) and runs(pair.two))
+
+
 def _with_search(
     region: Region, pairs: list[Apart], unknown: set[Memory], searched: Callable[[list[str]], Search]
 ) -> tuple[tuple[Apart, ...], Search | None]:

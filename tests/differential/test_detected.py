@@ -16,6 +16,7 @@ REGIONS = {
     "declared": {"weighted", "counted", "copied", "halves"},
     "layers": {"convolve", "erode", "normalise", "shift"},
     "rows_in_structs": {"smooth", "residual", "scaled"},
+    "never_touched": {"f"},
     "one_line": {"zero", "fill", "between", "product", "main"},
 }
 """The functions of each program that have a region."""

@@ -142,6 +142,34 @@ def test_what_has_no_halo_is_left_alone(tmp_path: Path) -> None:
     assert "stack" in reason(JACOBI, tmp_path, (4, MOST_BYTES))
 
 
+def test_what_another_nest_of_the_region_wrote_before(tmp_path: Path) -> None:
+    """The border of the steps, and a row that they read and never write, come from nests before them."""
+    text = """
+void bordered(int t, int n, double a[n][n], double b[n][n])
+{
+#pragma scop
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++)
+            b[i][j] = i + 2 * j;
+    for (int s = 0; s < t; s++) {
+        for (int i = 1; i < n - 1; i++)
+            for (int j = 1; j < n - 1; j++)
+                b[i][j] = a[i - 1][j] + a[i][j + 1];
+        for (int i = 0; i < n; i++)
+            for (int j = 1; j < n; j++)
+                a[i][j] = 0.25 * b[i][j] + b[i][j - 1];
+    }
+#pragma endscop
+}
+"""
+    region = region_of(text, tmp_path)
+    result = compiled(region, "overlapped", (3, 4, 7))
+    assert result.verified
+    assert "time-tiled" in codes(result)
+    assert not {"verification-failed", "budget"} & codes(result)
+    assert check(region, result, sizes=(1, 3, 9, 20)) == []
+
+
 def test_a_recurrence_within_a_step_is_left_alone() -> None:
     result = compiled(kernel("seidel-2d"), "overlapped", (4, 8))
     assert "not-time-tiled" in codes(result)

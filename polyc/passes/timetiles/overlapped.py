@@ -185,7 +185,7 @@ class _Maker:
         """Buffers for an array and its copies, `{ [tile] -> copy[x] }`; and the bytes of a tile's; or why not."""
         touched = self.access(array.name, None).intersect_domain(self.steps.instances)
         written = self.access(array.name, AccessKind.WRITE).intersect_domain(self.steps.instances)
-        first_reads = self.named(self.program.dependences.live_in, array.name).intersect_domain(self.steps.instances)
+        first_reads = self.first_reads(array.name)
         own = isl.UnionMap.from_map(self.own().set_tuple_name(isl.dim_type.out, array.name))
         travels = self.travels(array.name) or not written.range().is_disjoint(first_reads.range())
         if travels and self.leaves(written):
@@ -234,6 +234,21 @@ class _Maker:
                             frozenset(accesses)))  # fmt: skip
         self.tile_buffers.append(key)
         return added, size
+
+    def first_reads(self, array: str) -> isl.UnionMap:
+        """`{ S[t, i] -> A[x] }`: what the steps read of what stood there before them, whoever wrote it.
+
+        math: with F the flow into the steps from outside of them: reads and (writes . F^-1), and what is live-in
+        """
+        dependences, own = self.program.dependences, self.steps.instances
+        flow = dependences.flow_by_array.get(array, empty_map(own)).intersect_range(own).subtract_domain(own)
+        written = empty_map(own)
+        for name in names(flow.domain()):
+            for access in self.program.statements[name].accesses:
+                if access.array == array and access.kind is not AccessKind.READ:
+                    written = written.union(isl.UnionMap.from_map(access.relation))
+        before = flow.reverse().apply_range(written).intersect(self.access(array, AccessKind.READ))
+        return self.named(dependences.live_in, array).intersect_domain(own).union(before).coalesce()
 
     def sides(self, first_reads: isl.UnionMap) -> list[isl.UnionSet]:
         """The convex parts of what the steps read and never write."""

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import polyc.codegen
+from polyc.codegen.text.macros import FLOORD, MIN
 from polyc.codegen.text.printer import allocation, broken, conjunction, expression, statement
 from polyc.model import ctree as c
 
@@ -119,3 +120,22 @@ def _outermost(node: ast.AST) -> Iterator[ast.Constant | ast.JoinedStr]:
 )
 def test_a_joined_text_is_found(text: str) -> None:
     assert set(joined_in(ast.parse(text))) == {1}
+
+
+@pytest.mark.parametrize(
+    ("end", "plain"),
+    [("n", True), ("polyc_min(n, it + 64)", True), ("polyc_floord(n, 4)", False), ("it + 8", False)],
+)
+def test_loops_of_which_clang_makes_vectors(end: str, plain: bool) -> None:
+    """Where it cannot, it would say so: it finds no number of iterations up to a rounded quotient."""
+    start = c.Decl("long", "i", (), c.Name("it"))
+    name, four = c.Name("i"), c.Literal("4")
+    ends: dict[str, c.Expr] = {
+        "n": c.Name("n"),
+        "it + 8": c.Binary("+", c.Name("it"), c.Literal("8")),
+        "polyc_min(n, it + 64)": c.Call(MIN, (c.Name("n"), c.Binary("+", c.Name("it"), c.Literal("64")))),
+        "polyc_floord(n, 4)": c.Call(FLOORD, (c.Name("n"), four)),
+    }
+    body = c.ExprStmt(c.Assign("=", c.ArrayRef("a", (name,)), c.ArrayRef("b", (name,))))
+    loop = c.For(start, c.Binary("<", name, ends[end]), c.Postfix("++", name), body, pragmas=("omp simd",))
+    assert statement(loop)[0] == ("polyc_plain_simd" if plain else "polyc_simd")

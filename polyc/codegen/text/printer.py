@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import assert_never
 
 from polyc.analysis.expressions.facts import mentions
-from polyc.codegen.text.macros import PLAIN_SIMD, SIMD
+from polyc.codegen.text.macros import FLOORD, PLAIN_SIMD, SIMD
 from polyc.errors import Span
 from polyc.model import ctree as c
 from polyc.records import dataclass, replace
@@ -255,8 +255,9 @@ def _pragmas(pragmas: tuple[str, ...], worth: c.Expr | None, pad: str, plain: bo
 
 
 def _is_plain(loop: c.For) -> bool:
-    """Whether clang makes vectors of a loop whose iterations do not depend on each other: it is no short one, and has
-    nothing but sums, differences, products and quotients of neighbouring elements."""
+    """Whether clang makes vectors of a loop whose iterations do not depend on each other: it is no short one, ends
+    where sums and products say, and has nothing but sums, differences, products and quotients of neighbouring
+    elements."""
     match loop:
         case c.For(init=c.Decl(name=name, init=start), condition=c.Binary(right=end)) if start is not None:
             pass
@@ -264,6 +265,8 @@ def _is_plain(loop: c.For) -> bool:
             return False
     begins = mentions(start)
     near = [end, *(end.arguments if isinstance(end, c.Call) else ())]
+    if any(isinstance(node, c.Call) and node.function == FLOORD for node in c.walk(end)):
+        return False  # clang finds no number of iterations
     return not any(_is_near(one, begins) for one in near) and _is_arithmetic(loop.body, name)
 
 

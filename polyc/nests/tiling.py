@@ -10,8 +10,9 @@ import islpy as isl
 from polyc.machine import Cpu
 from polyc.model.program import Options, Program
 from polyc.model.tree import Band, Member, Node, Role
+from polyc.nests.strides import dimension_of
 from polyc.nests.wishes import options_of
-from polyc.poly import set_name, sets, value_on
+from polyc.poly import affine_of, set_name, sets, value_on
 
 WHOLE = 0
 """The size of a loop that is not cut."""
@@ -43,6 +44,26 @@ def sizes_for(options: Options, band: Band) -> tuple[int, ...]:
     if parallel >= 3:
         sizes[: parallel - 2] = [AUTO_OUTER] * (parallel - 2)
     return tuple(sizes)
+
+
+def neighbour(member: Member, size: int, place: int, space: isl.Space) -> isl.Map:
+    """`{ S[i] -> S[i'] }`: to a place of the block of so many iterations of a loop that an instance lies in.
+
+    math: v = c i + r with c = 1 or -1, so that i' = i + c (size floor(v / size) + place - v)
+    requires: the loop runs through an index of the statement
+    """
+    value = value_on(member.schedule, space)
+    position, index = dimension_of(value), affine_of(value)
+    assert position is not None
+    assert index is not None
+    context = space.get_ctx()
+    by = isl.Val.int_from_si(context, size)
+    moved = index.scale_down_val(by).floor().scale_val(by).sub(index)
+    moved = moved.add_constant_val(isl.Val.int_from_si(context, place))
+    moved = moved.scale_val(index.get_coefficient_val(isl.dim_type.in_, position))
+    result = isl.MultiAff.identity(space.map_from_set()).align_params(moved.get_space().params())
+    moved = moved.align_params(result.get_space().params())
+    return isl.Map.from_multi_aff(result.set_aff(position, result.get_aff(position).add(moved)))
 
 
 def shared_among(machine: Cpu, size: int, least: int, length: int | None) -> int:

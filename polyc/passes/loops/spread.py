@@ -17,8 +17,8 @@ from polyc.cost.time import CHEAP_CALLS, SET_ERRNO
 from polyc.model import ctree as c
 from polyc.model.program import Program
 from polyc.model.scop import Access, AccessKind, Array, Statement
-from polyc.model.tree import Band, Domain, Extension, Mark, Member, Node, Role, Sequence, restrict, sequence_of, walk
-from polyc.nests.nest import Outer, has_loops, unrolled, values
+from polyc.model.tree import Band, Domain, Extension, Mark, Member, Node, Role, Sequence, walk
+from polyc.nests.nest import Outer, has_loops, unrolled
 from polyc.nests.strides import (
     SHUFFLED,
     UNROLLED,
@@ -37,6 +37,7 @@ from polyc.nests.tiling import tile_members
 from polyc.passes.buffers.places import place_for_each
 from polyc.passes.loops.columns import Column, below_columns, columns_of, with_columns
 from polyc.passes.loops.siblings import Siblings
+from polyc.passes.loops.strips import Strips
 from polyc.passes.loops.vectorize import sink
 from polyc.poly import affine_of, among, constant_of, greatest_of, least_of, names, set_name, sets, value_on
 from polyc.records import dataclass, replace
@@ -291,7 +292,7 @@ class _Spreader:
         inside = Mark("allocate", inside, names=keys) if keys else inside
         if self.kept_in_registers(scalars, filled, count):
             beside = Band((replace(member, role=Role.POINT),), band.permutable, steps)
-            inside = self.whole_apart((*above, *others), member, count, inside, beside)
+            inside = Strips(self.program, (*above, *others), member, count).apart(inside, beside)
         if not filled:
             return Band(outer, band.permutable or not others, inside) if outer else inside
         inside = Band(others, band.permutable, inside) if others else inside
@@ -302,31 +303,6 @@ class _Spreader:
         if filled or not scalars or any(self.program.scop.arrays[name].rank for name in scalars):
             return False
         return count <= MOST and len(scalars) <= REGISTERS // 2
-
-    def whole_apart(self, around: tuple[Member, ...], member: Member, size: int, strip: Node, plain: Node) -> Node:
-        """A strip where all of its iterations run, with loops of constant length, whose places compilers keep in
-        registers; the iterations of the others by themselves.
-
-        math: with V = { [o, v] } the values of the loops, whole are those with [o, size floor(v / size)] and
-              [o, size floor(v / size) + size - 1] in V
-        """
-        instances = member.schedule.domain().intersect(self.program.scop.domain)
-        when = values((*around, member), instances)
-        ran = isl.Set.from_union_set(when.range()).coalesce()
-        if ran.n_basic_set() != 1:
-            return strip
-        place = isl.MultiAff.identity(ran.get_space().map_from_set())
-        own = place.get_at(len(around))
-        by = isl.Val.int_from_si(own.get_ctx(), size)
-        first = own.scale_down_val(by).floor().scale_val(by)
-        inside = ran
-        for corner in (first, first.add_constant_val(isl.Val.int_from_si(own.get_ctx(), size - 1))):
-            inside = inside.intersect(ran.preimage_multi_aff(place.set_aff(len(around), corner)))
-        whole = instances.intersect(isl.UnionSet.from_set(inside).apply(when.reverse())).coalesce()
-        if whole.is_empty():
-            return strip
-        rest = instances.subtract(whole).coalesce()
-        return sequence_of([(whole, restrict(strip, whole)), (rest, restrict(plain, rest))])
 
     def has_places(self, name: str, member: Member) -> bool:
         """Whether a private array has a place for each iteration of a loop already, `best[j]`: one of its subscripts

@@ -31,7 +31,7 @@ from polyc.nests.nest import Outer, values
 from polyc.nests.samples import sample_parameters
 from polyc.nests.strides import dimension_of, private_across, repeats
 from polyc.nests.sums import LINE_BYTES, Form, Sum, SumNest, chains, streams, sum_nest, tile_of_sums
-from polyc.nests.tiling import tile_members
+from polyc.nests.tiling import neighbour, tile_members
 from polyc.passes.buffers.promotion import copy_statement
 from polyc.passes.products.absorb import absorb_sums
 from polyc.passes.products.panels import Panel, copying
@@ -340,7 +340,7 @@ class _Jam:
         space = domain.get_space()
         corners = [isl.Map.identity(space.map_from_set())]
         for member, size in blocks:
-            ends = [self.end(member, size, place, space) for place in (0, size - 1)]
+            ends = [neighbour(member, size, place, space) for place in (0, size - 1)]
             corners = [one.apply_range(end) for one in corners for end in ends]
         whole = domain
         tiles = self.reach.apply_range(self.reach.reverse())
@@ -353,23 +353,6 @@ class _Jam:
             raise _NotJammed("no block of them is whole")
         rest = domain.subtract(whole).coalesce()
         return whole, rest
-
-    def end(self, member: Member, size: int, place: int, space: isl.Space) -> isl.Map:
-        """`{ S[i] -> S[i'] }`: to a place of the block that an instance lies in.
-
-        math: v = c i + r with c = 1 or -1, so that i' = i + c (size floor(v / size) + place - v)
-        """
-        value = value_on(member.schedule, space)
-        position, index = self.position(member), affine_of(value)
-        assert index is not None
-        context = space.get_ctx()
-        by = isl.Val.int_from_si(context, size)
-        moved = index.scale_down_val(by).floor().scale_val(by).sub(index)
-        moved = moved.add_constant_val(isl.Val.int_from_si(context, place))
-        moved = moved.scale_val(index.get_coefficient_val(isl.dim_type.in_, position))
-        result = isl.MultiAff.identity(space.map_from_set()).align_params(moved.get_space().params())
-        moved = moved.align_params(result.get_space().params())
-        return isl.Map.from_multi_aff(result.set_aff(position, result.get_aff(position).add(moved)))
 
     def member(self, of: Member, size: int) -> Member:
         (stepped,) = tile_members((_on(of, isl.UnionSet.from_set(self.instances)),), (size,))

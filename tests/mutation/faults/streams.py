@@ -17,6 +17,7 @@ import polyc.passes.blocks.solves as solves
 import polyc.passes.loops.columns as columns
 import polyc.passes.loops.edges as edges
 import polyc.passes.loops.spread as spread
+import polyc.passes.loops.strips as strips
 import polyc.passes.products.jam as jam
 from polyc.analysis.expressions.promoted import ROOTS, ROUNDED, VECTOR_EXTREMA
 from polyc.analysis.expressions.selects import SELECTS, WHOLE_SELECT, is_both
@@ -30,6 +31,11 @@ from tests.mutation.runner import Fault, after_pass
 
 FAULTS: list[Fault] = []
 add = adding_to(FAULTS)
+
+
+def in_place(_: Callable[..., Any]) -> Callable[..., Any]:
+    """Each place of a block is where an instance lies."""
+    return lambda _member, _size, _place, space: isl.Map.identity(space.map_from_set())
 
 
 def of_blocks(change: Callable[[Member], Member]) -> Install:
@@ -235,6 +241,25 @@ add("rejoin", "loops backwards", "", after_pass("rejoin", e.everywhere(e.band_ed
 add("spread", "choice taken away", "", of_choices(lambda store: replace(store, op="-=")))
 add("spread", "choice of the next value", "", of_choices(difference_of(lambda v: c.Binary("+", v, c.Literal("1")))))
 add("spread", "choice that may overflow", "", of_choices(difference_of(without_cast)))
+
+
+def of_parts(change: Callable[[list[Any]], list[Any]]) -> Install:
+    """What runs of a strip before, in and behind the rows that have not all of their neighbours."""
+
+    def changed(old: Callable[..., Any]) -> Callable[..., Any]:
+        def parts(*args: Any) -> Any:
+            found = old(*args)
+            return None if found is None else change(found)
+
+        return parts
+
+    return patched(strips.Strips, "parts", changed)
+
+
+add("spread", "parts of strips turned", "the last one first", of_parts(lambda found: found[::-1]))
+add("spread", "first part of strips lost", "", of_parts(lambda found: found[1:]))
+add("spread", "last part of strips twice", "", of_parts(lambda found: [*found, found[-1]]))
+add("spread", "strips not whole", "nobody looks at their neighbours", patched(strips, "neighbour", in_place))
 add("spread", "one place for two", "", of_places(places_divided(2)))
 add("spread", "one place for all", "", of_places(places_divided(32)))
 add("spread", "no places", "the scalar itself", of_places(lambda b: replace(b, places=None)))

@@ -22,6 +22,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from polyc.analysis.expressions.facts import (
+    Induction,
     assigned_scalars,
     at_start,
     base_key,
@@ -29,18 +30,26 @@ from polyc.analysis.expressions.facts import (
     has_jump,
     indices,
     induction,
+    is_linear,
     is_plain,
     is_read_first,
+    last_value,
     mentions,
+    with_value,
 )
 from polyc.analysis.expressions.rounding import computes, may_round_otherwise, with_numbers
 from polyc.frontend.c.first_use import Use, first_use, is_set_first
 from polyc.frontend.c.functions import PURE
 from polyc.frontend.c.references import resolve
 from polyc.frontend.c.state import Region
+from polyc.frontend.c.symbols import Symbol
 from polyc.model import ctree as c
 from polyc.model.scop import FIRST, LAST, Search, Storage
 from polyc.records import dataclass, field, replace
+
+MOST_NOTES = 16
+"""Elements that are kept at each end of a loop."""
+WHOLE_BYTES = 8
 
 
 class NotFound(Exception):
@@ -151,11 +160,45 @@ class _Slicer:
         symbol = self.region.scope.symbols[head.key]
         start = c.Decl(symbol.shape.element.text, head.key, (), head.start)
         body = inner[0] if len(inner) == 1 else c.Block(tuple(inner))
-        if node.condition is not None and all(map(is_note, inner)) and head.key not in mentions(body):
-            begins = at_start(node.condition, head)
-            if not self.is_idle(begins):
-                return [*seen, c.If(begins, body)]  # one iteration touches what all of them do
+        if node.condition is not None:
+            begins, touched = at_start(node.condition, head), self.at_ends(node.condition, head, inner)
+            if touched is not None and not self.is_idle(begins):
+                return [*seen, c.If(begins, touched[0] if len(touched) == 1 else c.Block(tuple(touched)))]
         return [*seen, c.For(start, node.condition, node.step, body)]
+
+    def at_ends(self, condition: c.Expr, head: Induction, inner: list[c.Stmt]) -> list[c.Stmt] | None:
+        """What the first and the last iteration of a loop touch, where the others touch nothing before or behind that.
+
+        math: what is linear in a counter is least and greatest at its ends
+        """
+        indices_ = [index for item in inner for index in kept_in(item)]
+        if not indices_ or len(indices_) != sum(map(_notes, inner)):
+            return None
+        if not any(head.key in mentions(item) for item in inner):
+            return inner  # one iteration touches what all of them do
+        last = last_value(condition, head)
+        if last is None or len(indices_) > MOST_NOTES or any(head.key in mentions(one) for one in tests_in(inner)):
+            return None
+        if not all(is_linear(index, head.key) and self.is_exact(index) for index in indices_):
+            return None
+        counter = self.region.scope.symbols[head.key]
+        ends = (self.as_counted(counter, value) for value in (head.start, last))
+        return without_repeated([with_value(item, head.key, value) for value in ends for item in inner])
+
+    def as_counted(self, counter: Symbol, value: c.Expr) -> c.Expr:
+        """A value of a counter with the counter's type, in which an index is computed."""
+        own = counter.shape.element.text
+        found = [self.region.scope.symbols.get(name) for name in mentions(value)]
+        alike = all(isinstance(n, c.Name | c.Literal | c.Binary) for n in c.walk(value))
+        if alike and all(s is not None and not s.rank and s.shape.element.text == own for s in found):
+            return value
+        return c.Cast(own, value)
+
+    def is_exact(self, index: c.Expr) -> bool:
+        """Whether an index is computed as numbers are: 32 bits without a sign may wrap around on the way."""
+        found = (self.region.scope.symbols.get(name) for name in mentions(index))
+        elements = [one.shape.element for one in found if one is not None]
+        return all(e.kind == "int" and (e.signed or (e.size_bytes or 0) >= WHOLE_BYTES) for e in elements)
 
     def is_idle(self, condition: c.Expr) -> bool:
         """Whether a condition asks if an unsigned number is at least 0: compilers warn of that."""
@@ -301,6 +344,29 @@ def is_note(item: c.Stmt) -> bool:
         case c.ExprStmt(expr=c.Assign(value=c.Call(function=macro))):
             return macro in (FIRST, LAST)
     return False
+
+
+def _notes(item: c.Stmt) -> int:
+    """How many statements there are in one, its conditions apart."""
+    match item:
+        case c.If(then=then, otherwise=None):
+            return sum(map(_notes, then.body if isinstance(then, c.Block) else (then,)))
+    return 1
+
+
+def kept_in(item: c.Stmt) -> list[c.Expr]:
+    """The elements that a statement keeps, or that it keeps under a condition."""
+    match item:
+        case c.If(then=then, otherwise=None):
+            return [index for one in (then.body if isinstance(then, c.Block) else (then,)) for index in kept_in(one)]
+        case c.ExprStmt(expr=c.Assign(value=c.Call(function=macro, arguments=(_, c.Cast(operand=index))))):
+            return [index] if macro in (FIRST, LAST) else []
+    return []
+
+
+def tests_in(items: list[c.Stmt]) -> Iterator[c.Expr]:
+    for item in items:
+        yield from (node.condition for node in c.walk(item) if isinstance(node, c.If))
 
 
 def is_free(item: c.Stmt) -> bool:

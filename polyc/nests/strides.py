@@ -9,7 +9,7 @@ from math import prod
 import islpy as isl
 
 from polyc.analysis.coincident import within_iteration
-from polyc.analysis.expressions.facts import mentions
+from polyc.analysis.expressions.facts import is_linear, mentions
 from polyc.model import ctree as c
 from polyc.model.program import Program
 from polyc.model.scop import Access, AccessKind, Statement
@@ -291,6 +291,9 @@ def goes_far(member: Member, program: Program) -> bool:
     inside = (one for one in statements_below(member, program) if one[0].name not in program.copies)
     for statement, position in _deepest(inside, program):
         for access in statement.accesses:
+            if leads_far(statement, access, position):
+                far = True
+                continue
             if _is_wide(access, program):
                 far = far or distance(access, position) > 0
                 continue
@@ -299,6 +302,18 @@ def goes_far(member: Member, program: Program) -> bool:
                 return False
             far = far or apart > SHUFFLED
     return far
+
+
+def leads_far(statement: Statement, access: Access, position: int) -> bool:
+    """Whether an expression in a loop's counter says where an access leads, and to no neighbours, `a[i * (i + 1) / 2 +
+    j]` along i. Where data lead to is known to nobody."""
+    own = statement.loops[position]
+    for node in c.walk(statement.body) if access.loose else ():
+        if isinstance(node, c.ArrayRef) and node.ref == access.ref and node.subscripts:
+            index = node.subscripts[-1]
+            reads = any(own in mentions(n) for n in c.walk(index) if isinstance(n, c.ArrayRef))
+            return own in mentions(index) and not reads and not is_linear(index, own)
+    return False
 
 
 def leaps(member: Member, program: Program) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Set
+from itertools import product
 
 from polyc.analysis.expressions.facts import (
     Induction,
@@ -17,10 +18,13 @@ from polyc.analysis.expressions.facts import (
     base_key,
     indices,
     induction,
+    is_linear,
     is_plain,
     is_read_first,
+    last_value,
     lvalues,
     mentions,
+    with_value,
 )
 from polyc.analysis.expressions.rounding import may_round_otherwise, with_numbers
 from polyc.frontend.c.first_use import Use, first_use, is_set_first
@@ -180,20 +184,61 @@ class _Walk:
         return at + 1
 
     def once(self, node: c.For, head: Induction, condition: c.Expr, other: c.If, at: int) -> int:
-        """One iteration in the place of a loop of which all iterations touch the same."""
+        """One iteration in the place of a loop of which all iterations touch the same, or the first and the last one of
+        a loop in whose counter all elements are linear."""
         inside = _items(other.then)
         if other.condition != at_start(condition, head) or other.otherwise is not None:
             raise Unseen("it does not see what a loop touches")
         if any(isinstance(item, c.Jump) for item in c.walk(node.body)):
             raise Unseen("a loop of the region may end early")
-        if head.key in mentions(other.then) or not all(isinstance(item, c.ExprStmt) for item in inside):
+        if not all(isinstance(item, c.ExprStmt | c.If) for item in inside):
             raise Unseen("it does not see what the iterations of a loop touch")
         self.read(other.condition)
+        last = last_value(condition, head)
+        pairs: list[tuple[c.Expr, ...]] = [] if head.key in mentions(other.then) else [(c.Name(head.key),)]
+        if last is not None and self.is_linear(node.body, head.key):
+            self.read(last)
+            pairs += product(*(self.counted(node, other.then, end) for end in (head.start, last)))
+        for ends in pairs:
+            try:
+                self.whole([with_value(node.body, head.key, end) for end in ends], inside)
+            except Unseen:
+                if ends is pairs[-1]:
+                    raise
+            else:
+                return at + 1
+        raise Unseen("it does not see what the iterations of a loop touch")
+
+    def whole(self, bodies: list[c.Stmt], inside: list[c.Stmt]) -> None:
+        """What the search has of some bodies one after the other, and nothing else. Raises Unseen."""
         self.fresh.clear()
-        if self.covered(node.body, inside, 0) != len(inside):
+        at = 0
+        for body in bodies:
+            at = self.covered(body, inside, at)
+        self.fresh.clear()
+        if at != len(inside):
             raise Unseen("a loop of it does something that the region does not")
-        self.fresh.clear()
-        return at + 1
+
+    def is_linear(self, body: c.Stmt, key: str) -> bool:
+        """Whether all elements that a loop's body touches are linear in its counter, wherever it touches any."""
+        for node in c.walk(body):
+            match node:
+                case c.If(condition=asked) if key in mentions(asked):
+                    return False
+                case c.For(init=init, condition=asked) if self.concerns(node.body):
+                    if any(key in mentions(part) for part in (init, asked) if part is not None):
+                        return False
+                case c.Subscript() | c.Member() | c.Unary() if base_key(node) in self.search.ends:
+                    if not all(is_linear(index, key) for index in list(indices(node))[:1]):
+                        return False
+        return True
+
+    @staticmethod
+    def counted(node: c.For, there: c.Stmt, value: c.Expr) -> list[c.Expr]:
+        """A value of a loop's counter, as it is, and with the counter's type."""
+        own = {node.init.type} if isinstance(node.init, c.Decl) else {"int", "long"}
+        found = {n.type for n in c.walk(there) if isinstance(n, c.Cast) and n.operand == value} & own
+        return [value, *(c.Cast(one, value) for one in sorted(found))]
 
     def declares(self, item: c.Decl) -> bool:
         """Whether the region itself declares a variable where the search does."""

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from polyc.codegen import render_file
 from polyc.frontend import read
+from polyc.model import ctree as c
 from polyc.model.program import InputOptions, Options
 from polyc.pipeline import compile_region
 from tests.programs import run_alike
@@ -149,3 +150,75 @@ def test_one_thread_searches_nothing(tmp_path: Path) -> None:
         asked = re.search(r"int polyc_is_apart = ([^;]*);", text)
         assert asked is not None
         assert asked[1].count("polyc_threads(") == len(re.findall(r"polyc_(?:several|many)\(\)", asked[1])) == 1
+
+
+ENDS = """#include <stdio.h>
+void flat(int n, int d, const int *id, const double *table, double *out)
+{
+    for (int i = 0; i < n; i++)
+        for (int t = 0; t < d; t++)
+            out[i * d + t] = table[id[i] * d + t] * 2;
+}
+void backwards(int n, int d, const int *id, const double *table, double *out)
+{
+    for (int i = 0; i < n; i++) {
+        double sum = 0;
+        for (int y = d - 1; y >= 0; y--)
+            for (int x = 0; x <= d; ++x)
+                sum += table[id[i] - y * (d + 1) + x + 9 * d];
+        out[i] = sum;
+    }
+}
+void packed(unsigned long n, int d, const int *id, const double *table, double *out)
+{
+    for (unsigned long i = 0; i < n; i++) {
+        double sum = id[i] + d;
+        for (unsigned long j = 0; n > i && j <= i; j++)
+            sum += table[i * (i + 1) / 2 + j];
+        out[i] = sum;
+    }
+}
+void steps(int n, int d, const int *id, const double *table, double *out)
+{
+    for (int i = 0; i < n; i++)
+        for (int t = 0; t < d; t += 2)
+            out[i] += table[id[i] + t] + table[id[i] + (t & 1)];
+}
+"""
+ENDS_MAIN = """
+static double pool[900];
+static int id[30];
+int main(void)
+{
+    for (int way = 0; way < 30; way++)
+        for (int d = 0; d < 6; d++) {
+            for (int k = 0; k < 900; k++) pool[k] = k * 7 % 31;
+            for (int k = 0; k < 30; k++) id[k] = k * 11 % 13;
+            flat(12, d, id, pool + 100, pool + 90 + 3 * way);
+            backwards(12, d, id, pool + 200, pool + 205 + 2 * way);
+            packed(12, d, id, pool + 400, pool + 390 + 4 * way);
+            steps(12, d, id, pool + 600, pool + 586 + way);
+            double sum = 0;
+            for (int k = 0; k < 900; k++) sum += pool[k] * (k % 97 + 1);
+            printf("%.17g\\n", sum);
+        }
+    return 0;
+}
+"""
+
+
+def test_first_and_last_iterations(tmp_path: Path) -> None:
+    """What is linear in a counter is touched first and last in its first and last iterations, and nothing is run for
+    the others."""
+    file = tmp_path / "t.c"
+    file.write_text(ENDS + ENDS_MAIN)
+    source = read(str(file), InputOptions(detect=True))
+    regions = [compile_region(region, Options(threads="always", tile_sizes=None)) for region in source.regions]
+    searches = {
+        region.program.scop.function: region.program.scop.search for region in regions if region.program.scop.search
+    }
+    assert set(searches) == {"flat", "backwards", "packed", "steps"}
+    depths = {name: sum(isinstance(n, c.For) for s in one.loops for n in c.walk(s)) for name, one in searches.items()}
+    assert depths == {"flat": 1, "backwards": 1, "packed": 2, "steps": 2}
+    assert all(region.certificate is not None and region.certificate.text == "shown" for region in regions)
+    run_alike(ENDS + ENDS_MAIN, render_file(source, regions), tmp_path)

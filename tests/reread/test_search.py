@@ -109,6 +109,61 @@ def test_less_of_it_is_refused(name: str, printed: tuple[Scop, Rendered]) -> Non
     assert guard_faults(scop, replace(rendered, question=replace(rendered.question, body=body)))
 
 
+FLAT = """
+void g(int n, int h, int w, const int *off, const float *a, float *s)
+{
+    for (int i = 0; i < n; i++) {
+        float t = 0;
+        for (int y = 0; y < h; y++)
+            for (int x = w; x > 0; x--)
+                t += a[off[i] + 2 * x + y * 3];
+        s[i] = t;
+    }
+}
+"""
+H, W, ONE, TWO = c.Name("h"), c.Name("w"), c.Literal("1"), c.Literal("2")
+ENDS: dict[str, Change] = {
+    **{f"no {name}": without(keeps(name)) for name in ("a_first", "a_last")},
+    "one iteration more": exchanged(c.Binary("-", H, ONE), H),
+    "one iteration less": exchanged(c.Binary("-", H, ONE), c.Binary("-", H, TWO)),
+    "another end": exchanged(c.Binary("*", TWO, ONE), c.Binary("*", TWO, TWO)),
+    "another start": exchanged(c.Binary("*", TWO, W), c.Binary("*", TWO, H)),
+    "no condition": unguarded,
+    "another condition": exchanged(c.Binary("<", c.Literal("0"), H), c.Binary("<", c.Literal("0"), W)),
+    "a narrow counter": exchanged(c.Binary("-", H, ONE), c.Cast("char", c.Binary("-", H, ONE))),
+}
+
+
+@pytest.fixture(scope="module")
+def flat() -> tuple[Scop, Rendered]:
+    (region,) = read("t.c", InputOptions(detect=True), text=FLAT).regions
+    program = compile_region(region, Options()).program
+    assert region.scop.search is not None
+    return region.scop, render_region(program, region, True)
+
+
+def test_the_ends_are_enough(flat: tuple[Scop, Rendered]) -> None:
+    assert guard_faults(*flat) == []
+
+
+@pytest.mark.parametrize("name", ENDS)
+def test_other_ends_are_refused(name: str, flat: tuple[Scop, Rendered]) -> None:
+    scop, rendered = flat
+    assert rendered.question is not None
+    body = tuple(c.rewrite(item, ENDS[name]) for item in rendered.question.body)
+    assert body != rendered.question.body
+    assert guard_faults(scop, replace(rendered, question=replace(rendered.question, body=body)))
+
+
+@pytest.mark.parametrize("index", ["off[i] + x * x", "off[i + x]", "off[i] + x / 2", "off[i] + (x & 7)"])
+def test_what_is_not_linear_runs_all_iterations(index: str) -> None:
+    text = FLAT.replace("off[i] + 2 * x + y * 3", index)
+    (region,) = read("t.c", InputOptions(detect=True), text=text).regions
+    assert region.scop.search is not None
+    loops = [n for s in region.scop.search.loops for n in c.walk(s) if isinstance(n, c.For)]
+    assert "x" in {n.init.name for n in loops if isinstance(n.init, c.Decl)}
+
+
 def test_an_answer_that_is_given_again(printed: tuple[Scop, Rendered]) -> None:
     scop, rendered = printed
     assert rendered.question is not None

@@ -169,7 +169,66 @@ def step_of(expr: c.Expr | None, key: str) -> int | None:
 
 def at_start(condition: c.Expr, head: Induction) -> c.Expr:
     """The condition of a loop for its first iteration."""
-    return c.rewrite(condition, lambda node: head.start if node == c.Name(head.key) else None)
+    return with_value(condition, head.key, head.start)
+
+
+def with_value(node: c.N, key: str, value: c.Expr) -> c.N:
+    """What a node is where a variable has a value; `a` for `a + 0`."""
+
+    def change(part: c.Node) -> c.Node | None:
+        match part:
+            case c.Binary(op="+", left=left, right=c.Name(name=name)) if name == key and value == c.Literal("0"):
+                return with_value(left, key, value)
+        return value if part == c.Name(key) else None
+
+    return c.rewrite(node, change)
+
+
+def last_value(condition: c.Expr, head: Induction) -> c.Expr | None:
+    """The value that a counter has in its loop's last iteration, if there is one; None where that is not plain to see.
+
+    requires: the condition holds in the first iteration
+    """
+    match condition:
+        case c.Binary(op=op, left=c.Name(name=name), right=end) if name == head.key and key_free(end, name):
+            pass
+        case c.Binary(op=op, left=end, right=c.Name(name=name)) if name == head.key and key_free(end, name):
+            op = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}.get(op, op)
+        case _:
+            return None
+    match op, head.step:
+        case ("<=", 1) | (">=", -1):
+            return end
+        case ("<", 1):
+            return _moved(end, "-")
+        case (">", -1):
+            return _moved(end, "+")
+    return None
+
+
+def _moved(end: c.Expr, op: str) -> c.Expr:
+    number = constant(end)
+    if number is None or number + (op == "+") < 1:
+        return c.Binary(op, end, c.Literal("1"))
+    return c.Literal(str(number + (1 if op == "+" else -1)))
+
+
+def key_free(expr: c.Node, key: str) -> bool:
+    return key not in mentions(expr)
+
+
+def is_linear(expr: c.Expr, key: str) -> bool:
+    """Whether an expression is `a * key + b` where a and b are the same for all values of a variable."""
+    if key_free(expr, key) or expr == c.Name(key):
+        return True
+    match expr:
+        case c.Binary(op="+" | "-", left=left, right=right):
+            return is_linear(left, key) and is_linear(right, key)
+        case c.Binary(op="*", left=left, right=right):
+            return (is_linear(left, key) and key_free(right, key)) or (key_free(left, key) and is_linear(right, key))
+        case c.Unary(op="+" | "-", operand=operand) | c.Cast(type="long" | "int", operand=operand):
+            return is_linear(operand, key)
+    return False
 
 
 def has_jump(body: c.Stmt) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import islpy as isl
 
-from polyc.analysis.expressions.facts import mentions
+from polyc.analysis.expressions.facts import constant, induction, mentions
 from polyc.codegen.blocks.threads import is_for_one_thread
 from polyc.codegen.loops.exprs import ExprPrinter, build_for, condition, expression
 from polyc.codegen.text.loaded import with_loaded
@@ -20,7 +20,7 @@ from polyc.poly import box_extents, box_volume
 
 ANSWER = "polyc_is_apart"
 """The variable of the answer where nothing else is asked."""
-LIGHT, FREE, LENGTH = 2.0, 8.0, 10.0
+LIGHT, FREE, LENGTH = 2.0, 8.0, 32.0
 """How many times the work of a search the loops have to have for two threads to be worth it, and for one where the
 loops were changed; the length of a loop."""
 SEARCHED, MORE = 2000, 10
@@ -116,7 +116,7 @@ def _work_in(statements: Sequence[c.Stmt], times: float = 1.0) -> float:
     found = 0.0
     for node in statements:
         if isinstance(node, c.For):
-            found += _work_in((node.body,), LENGTH * times)
+            found += _work_in((node.body,), _length(node) * times)
         elif isinstance(node, c.Block):
             found += _work_in(node.body, times)
         elif isinstance(node, c.If):
@@ -124,6 +124,16 @@ def _work_in(statements: Sequence[c.Stmt], times: float = 1.0) -> float:
         else:
             found += times * sum(isinstance(one, c.Binary | c.Subscript | c.Call | c.Assign) for one in c.walk(node))
     return found
+
+
+def _length(loop: c.For) -> float:
+    """How often a loop runs: as its head says, or as a usual one does."""
+    head = induction(loop)
+    first = None if head is None else constant(head.start)
+    match loop.condition:
+        case c.Binary(op="<" | "<=" as op, right=end) if first is not None and (last := constant(end)) is not None:
+            return float(max(last - first + (op == "<="), 1))
+    return LENGTH
 
 
 def _work(program: Program) -> c.Expr | None:

@@ -345,9 +345,15 @@ def _is_short(member: Member, program: Program) -> bool:
 
 
 def _divides(member: Member, program: Program) -> bool:
-    """Whether statements below divide: a vector of quotients takes no longer than one of them."""
-    bodies = [program.statements[name].body for name in names(member.schedule.domain())]
-    return any(isinstance(n, c.Binary | c.Assign) and n.op in ("/", "/=") for body in bodies for n in c.walk(body))
+    """Whether statements below divide, otherwise than in a subscript: a vector of quotients takes no longer than one of
+    them."""
+
+    def divides(node: c.Node) -> bool:
+        if isinstance(node, c.Binary | c.Assign) and node.op in ("/", "/="):
+            return True
+        return not isinstance(node, c.ArrayRef) and any(map(divides, c.children(node)))
+
+    return any(divides(program.statements[name].body) for name in names(member.schedule.domain()))
 
 
 __all__ = ["Mark", "child_nodes", "has_loops", "has_parallel", "mark_loops"]

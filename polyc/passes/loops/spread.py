@@ -26,6 +26,7 @@ from polyc.nests.strides import (
     distance,
     iterations,
     last_stored,
+    leads_far,
     makes_no_vectors,
     most_iterations,
     step_of,
@@ -419,6 +420,8 @@ class _Spreader:
             for access in statement.accesses:
                 if position is None or (statement.name, access.ref) in moved:
                     continue
+                if leads_far(statement, access, position):
+                    return True
                 if step_of(access, position, last_stored(self.program, statement.name, access)) != 2:
                     continue
                 if not 0 < bytes_apart(access, position, self.program.scop.arrays[access.array]) < ROW:

@@ -7,6 +7,7 @@ from functools import lru_cache
 
 import islpy as isl
 
+from polyc.analysis.coincident import within_iteration
 from polyc.analysis.expressions.promoted import EXTREMA, ROOTS, ROUNDED, floating_type, is_int
 from polyc.analysis.expressions.selects import Choices, as_selects, folded_scalars, has_choices
 from polyc.analysis.expressions.straight import ABSOLUTE, either, unconditional
@@ -15,7 +16,7 @@ from polyc.model import ctree as c
 from polyc.model.program import Program
 from polyc.model.scop import CALLS, Access, AccessKind, Array, Scop, Statement, Storage
 from polyc.model.tree import Member, Role
-from polyc.poly import empty_map, set_name, sets
+from polyc.poly import among, empty_map, set_name, sets
 
 
 def readable(scop: Scop, array: Array, space: isl.Space) -> isl.Set:
@@ -112,6 +113,46 @@ def makes_vectors(program: Program, member: Member, everything: bool = False) ->
         if choices.is_branched(choices.taken(statement.body)):
             return False
     return True
+
+
+def adds_in_order(program: Program, member: Member, around: tuple[Member, ...]) -> bool:
+    """Whether a loop hands on nothing but sums from one iteration to the next, `s += f(x[i])`: C compilers may compute
+    several f at once, and add one after the other.
+
+    around: the loops around it
+    """
+    if member.coincident or member.role not in (Role.LOOP, Role.POINT):
+        return False
+    instances, sums = member.schedule.domain(), set[str]()
+    plain = ABSOLUTE | ROOTS.keys()
+    for ran in sets(instances):
+        body = program.statements[set_name(ran)].body
+        if any(isinstance(n, c.If | c.For | c.While | c.Ternary) for n in c.walk(body)):
+            return False
+        if any(n.function not in plain for n in c.walk(body) if isinstance(n, c.Call)):
+            return False
+        added = _sum_of(body)
+        if added is not None and program.scop.arrays[added.array].element.kind == "float":
+            sums.add(added.array)
+    for array, flow in program.dependences.flow_by_array.items() if sums else ():
+        here = within_iteration(among(flow, instances), around)
+        if array not in sums and not here.is_subset(within_iteration(here, (member,))):
+            return False
+    return bool(sums)
+
+
+def _sum_of(body: c.Stmt) -> c.ArrayRef | None:
+    """What a statement adds to, or subtracts from."""
+    match body:
+        case c.ExprStmt(expr=c.Assign(op="+=" | "-=", target=c.ArrayRef() as target)):
+            return target
+        case c.ExprStmt(
+            expr=c.Assign(
+                op="=", target=c.ArrayRef() as target, value=c.Binary(op="+" | "-", left=c.ArrayRef() as left)
+            )
+        ) if (left.array, left.subscripts) == (target.array, target.subscripts):
+            return target
+    return None
 
 
 def masked(program: Program, statement: Statement, own: Set[str] = frozenset()) -> c.Stmt:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from polyc.cli.main import cli
 from polyc.model.program import Options
 from polyc.pipeline import compile_region
 from polyc.runtime.check import check
-from tests.programs import compiled, region_of
+from tests.programs import compiled, region_of, run_alike
 
 
 def text_of(text: str, folder: Path, sizes: tuple[int, ...] | None = None) -> str:
@@ -347,6 +349,44 @@ def test_roots_set_no_errno(tmp_path: Path) -> None:
     assert "0.1f / (polyc_sqrtf(v[i]) + 1e-8f)" in text
     assert "(void)sqrtf" not in text  # the macro calls it
     assert "polyc_sqrtf" not in compiled(ROOTS % "", tmp_path, target="cuda").text
+
+
+SUM = """
+#include <math.h>
+double f(int n, const double *x, const double *y)
+{
+    double s = 0;
+    for (int i = 1; i < n; i++) {
+        double d = x[i] - x[i - 1];
+        %s
+    }
+    return s;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "made"),
+    [
+        ("s += sqrt(d * d + y[i]);", True),
+        ("s = s - sqrt(d * d + y[i]);", True),
+        ("s = sqrt(s + d);", False),
+        ("s *= sqrt(d);", False),
+        ("s += d > 0 ? sqrt(d) : 0;", False),
+        ("s += exp(sqrt(d));", False),
+    ],
+)
+def test_roots_that_are_added_up(line: str, made: bool, tmp_path: Path) -> None:
+    """gcc computes several at once, and adds one after the other: that is worth a region of its own."""
+    (tmp_path / "t.c").write_text(SUM % line)
+    printed = tmp_path / "printed.c"
+    CliRunner().invoke(cli, ["compile", str(tmp_path / "t.c"), "--detect", "-o", str(printed)])
+    assert printed.exists()
+    assert ("polyc_sqrt(" in printed.read_text()) is made
+    if made:
+        main = "#include <stdio.h>\nint main(void) { double x[50], y[50]; for (int i = 0; i < 50; i++) x[i] = i % 7, "
+        main += 'y[i] = i + 9; for (int n = 0; n <= 50; n++) printf("%.17g\\n", f(n, x, y)); return 0; }\n'
+        run_alike(SUM % line + main, printed.read_text() + main, tmp_path)
 
 
 @pytest.mark.parametrize(

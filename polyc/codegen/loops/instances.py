@@ -23,7 +23,7 @@ from polyc.analysis.expressions.promoted import (
 from polyc.analysis.expressions.reader import agree
 from polyc.analysis.expressions.selects import has_choices
 from polyc.analysis.expressions.straight import ABSOLUTE
-from polyc.analysis.readable import choices_of, makes_vectors, masked
+from polyc.analysis.readable import adds_in_order, choices_of, makes_vectors, masked
 from polyc.codegen.loops.exprs import ExprPrinter, condition, expression
 from polyc.codegen.loops.iterations import Visit, iterations_of, tiles_of
 from polyc.codegen.text.tidy import simpler
@@ -130,6 +130,12 @@ class InstancePrinter:
         member = self._innermost()
         return member is not None and makes_vectors(self.program, member)
 
+    def _adds_in_order(self) -> bool:
+        """Whether compilers may compute several terms of a sum at once, and add them one after the other."""
+        member = self._innermost()
+        around = tuple(m for m in self.members.values() if m is not member)
+        return member is not None and adds_in_order(self.program, member, around)
+
     def _innermost(self) -> Member | None:
         around = (m for m in reversed(self.members.values()) if m.role not in (Role.UNROLLED, Role.WRITTEN_OUT))
         return next(around, None)
@@ -161,7 +167,7 @@ class InstancePrinter:
             return isinstance(choice, c.ArrayRef) and 0 < arrays[choice.array].element.size_bytes < 4
 
         def roots() -> bool:
-            return not self.program.scop.reads_errno and self._is_in_vectors()
+            return not self.program.scop.reads_errno and (self._is_in_vectors() or self._adds_in_order())
 
         def change(node: c.Node) -> c.Node | None:
             match node:

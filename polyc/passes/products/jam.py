@@ -93,7 +93,8 @@ class _Jammer:
             case Mark():
                 return replace(node, child=self.at(node.child, above, reach))
             case Band():
-                nest = sum_nest(self.program, node, Outer(above))
+                cut = any(m.role is Role.TILE for m in above)
+                nest = sum_nest(self.program, node, Outer(above), cut)
                 if nest is not None:
                     return self.jammed(node, nest, above, reach())
                 members = node.members
@@ -164,13 +165,23 @@ class _Jam:
         (self.reach,) = maps(reach)
         self.instances = self.reach.domain().coalesce()
         self.machine = load_cpu(jammer.program.options.machine)
-        self.count = chains(self.machine)
+        self.count = self.chains()
         self.element = jammer.program.scop.arrays[one.array].element
         if not self.reach.is_single_valued():
             raise _NotJammed("its tiles overlap")
         refs = {(one.statement, a.ref) for a in one.result}
         if any(refs & jammer.program.buffers[given].accesses for given in jammer.given):
             raise _NotJammed("its result is in a buffer of the tile")
+
+    def chains(self) -> int:
+        """How many sums run at once: half as many where a tile has no whole number of their blocks."""
+        count = chains(self.machine)
+        tiles = [m.size for m in self.above if m.role is Role.TILE and self.follows(m)]
+        return count // 2 if any(size % count and not size % (count // 2) for size in tiles) else count
+
+    def follows(self, tile: Member) -> bool:
+        """Whether a tile loop above runs through the iterations that go into registers."""
+        return _follows(tile, self.point, self.instances.get_space())
 
     def steps(self) -> list[Filter]:
         return self.rows() if self.sum.form is Form.ROWS else self.columns()
@@ -222,8 +233,7 @@ class _Jam:
 
     def is_one_block(self) -> bool:
         """Whether a tile of the loop above has as many iterations as run at once."""
-        tiles = [m for m in self.above if m.role is Role.TILE and m.size == self.count]
-        return any(_follows(m, self.point, self.instances.get_space()) for m in tiles)
+        return any(self.follows(m) for m in self.above if m.role is Role.TILE and m.size == self.count)
 
     def columns(self) -> list[Filter]:
         """`before: for j for i; for j by 8 for i by a line { for the 8 j for the i of a line }; after: for j for i`."""

@@ -27,16 +27,31 @@ domain
   band[c] for(i) permutable tile(8) { S0[i] -> [i - (i) mod 8];
                                       S1[i, j] -> [i - (i) mod 8];
                                       S2[i, j] -> [i - (i) mod 8] }
-    mark "allocate" names(t_of)
-      sequence
-        filter { S0[i] }
-          band[c] for(i) permutable point unroll(8) { S0[i] -> [i] }
-        filter { S1[i, j]; S2[i, j] }
-          band[-] for(j) { S1[i, j] -> [j]; S2[i, j] -> [j] }
-            band[c] for(i) permutable point unroll(8) { S1[i, j] -> [i]; S2[i, j] -> [i] }
-              sequence
-                filter { S1[i, j] }
-                filter { S2[i, j] }
+    sequence
+      filter { S0[i] : 8*floor(i/8) <= -8 + n;
+               S1[i, j] : 8*floor(i/8) <= -8 + n;
+               S2[i, j] : 8*floor(i/8) <= -8 + n }
+        mark "allocate" names(t_of)
+          sequence
+            filter { S0[i] }
+              band[c] for(i) permutable point unroll(8) { S0[i] -> [i] }
+            filter { S1[i, j]; S2[i, j] }
+              band[-] for(j) { S1[i, j] -> [j]; S2[i, j] -> [j] }
+                band[c] for(i) permutable point unroll(8) { S1[i, j] -> [i]; S2[i, j] -> [i] }
+                  sequence
+                    filter { S1[i, j] }
+                    filter { S2[i, j] }
+      filter { S0[i] : 8*floor(i/8) >= -7 + n;
+               S1[i, j] : 8*floor(i/8) >= -7 + n;
+               S2[i, j] : 8*floor(i/8) >= -7 + n }
+        band[c] for(i) point { S0[i] -> [i]; S1[i, j] -> [i]; S2[i, j] -> [i] }
+          sequence
+            filter { S0[i] }
+            filter { S1[i, j]; S2[i, j] }
+              band[-] for(j) { S1[i, j] -> [j]; S2[i, j] -> [j] }
+                sequence
+                  filter { S1[i, j] }
+                  filter { S2[i, j] }
 says
 spread: S0, S1, S2 in strips of 8 iterations of i, each with its own t
 */

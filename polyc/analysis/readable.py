@@ -9,7 +9,7 @@ import islpy as isl
 
 from polyc.analysis.coincident import within_iteration
 from polyc.analysis.expressions.promoted import EXTREMA, ROOTS, ROUNDED, floating_type, is_int
-from polyc.analysis.expressions.selects import Choices, as_selects, folded_scalars, has_choices
+from polyc.analysis.expressions.selects import WHOLE_PLACE, Choices, as_selects, folded_scalars, has_choices
 from polyc.analysis.expressions.straight import ABSOLUTE, either, unconditional
 from polyc.analysis.extents import elements
 from polyc.model import ctree as c
@@ -169,7 +169,9 @@ def masked(program: Program, statement: Statement, own: Set[str] = frozenset()) 
 
     def place_of(node: c.ArrayRef) -> str:
         has_place = node.array in own or (statement.name, node.ref) in places
-        return floating_type(node, arrays, {}) if has_place else ""
+        if not has_place:
+            return ""
+        return WHOLE_PLACE if arrays[node.array].element.kind == "int" else floating_type(node, arrays, {})
 
     def is_there(node: c.ArrayRef) -> bool:
         array, access = arrays[node.array], accesses.get(node.ref)

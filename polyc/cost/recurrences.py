@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import islpy as isl
 
+from polyc.analysis.readable import masked
 from polyc.machine import Cpu, load_cpu
 from polyc.model import ctree as c
 from polyc.model.program import Program
@@ -14,7 +15,7 @@ from polyc.model.tree import Band, Extension, Mark, Member, Node, Role, child_no
 from polyc.nests.nest import Outer, has_loops
 from polyc.nests.strides import dimension_of, step_of, strides_of
 from polyc.poly import among, names, value_on
-from polyc.records import dataclass
+from polyc.records import dataclass, replace
 
 DIVISION_LATENCY, DIVISION = 13.0, 10.0
 """Cycles until a quotient is there, and until the next division of vectors can begin, on CPUs of the last ten years."""
@@ -75,6 +76,7 @@ def rows_of(program: Program, band: Band, apart: bool = False) -> Rows | None:
         own = [s for s in program.statements.values() if s.name in ran]
         if not all(_moves(s, along, one.members[-1], program) for s in own):
             return None
+        own = [part for s in own for part in _updates(s, program)]
         carried = _carried(program, one, around[one])
         stored = {a.array for s in own for a in s.accesses if a.kind is not AccessKind.READ and not _is_scalar(a)}
         latency += _waits(own, carried, stored if len(stored) > 1 else set(), machine)
@@ -92,7 +94,9 @@ def waits_for_nothing(node: Node) -> bool:
 
 def _moves(statement: Statement, along: Member, inner: Member, program: Program) -> bool:
     """Whether what a statement writes moves in both loops, so that it is no sum; what is private may be anything."""
-    if statement.opaque or not all(a.exact and a.kind is not AccessKind.MAY_WRITE for a in statement.accesses):
+    chosen = _is_chosen(statement, program)
+    certain = (a.exact and (chosen or a.kind is not AccessKind.MAY_WRITE) for a in statement.accesses)
+    if (statement.opaque and not chosen) or not all(certain):
         return False
     space = statement.domain.get_space()
     row, column = (dimension_of(value_on(m.schedule, space)) for m in (along, inner))
@@ -102,6 +106,20 @@ def _moves(statement: Statement, along: Member, inner: Member, program: Program)
     if any(a.array in program.scop.privatizable for a in written):
         return True
     return all(step_of(a, column) and step_of(a, row) for a in written)
+
+
+def _is_chosen(statement: Statement, program: Program) -> bool:
+    """Whether what a statement does under a condition is a choice, once its scalars have places."""
+    return masked(program, statement, program.scop.privatizable) != statement.body
+
+
+def _updates(statement: Statement, program: Program) -> list[Statement]:
+    """What a statement does, whether its condition holds or not."""
+    if not isinstance(statement.body, c.If) or not _is_chosen(statement, program):
+        return [statement]
+    then = statement.body.then
+    items = then.body if isinstance(then, c.Block) else (then,)
+    return [replace(statement, body=item) for item in items]
 
 
 def _innermost(node: Node, above: tuple[Member, ...]) -> Iterator[tuple[Band, tuple[Member, ...]]]:

@@ -13,6 +13,8 @@ from polyc.records import dataclass, replace
 TAKEN = "polyc_taken"
 """The variable that has the answer of the condition."""
 FLOATS = ("float", "double")
+WHOLE_PLACE = "int"
+"""What `place_of` answers for a whole number, of whatever size."""
 _ABSOLUTE = ("fabs", "fabsf")
 _UPDATES = ("=", "+=", "-=", "*=")
 
@@ -22,40 +24,50 @@ Asked = Callable[[c.ArrayRef], bool]
 def as_selects(
     node: c.If, place_of: Callable[[c.ArrayRef], str], is_there: Asked, plain: Set[str] = frozenset()
 ) -> c.Block | None:
-    """`if (r < c) { float s = e; x += s * d; }` as `{ int t = r < c; float s = e; x = t ? x + s * d : x; }`, with the
-    macro for choices; None where it is not of that form. Of two comparisons, both are made.
+    """Conditional updates as choices; None where a statement has another form. Of two comparisons, both are made.
 
-    place_of: `float` or `double` where a reference is to such a value of the iteration's own, which nobody else sees;
-              else ""
+    rewrite:  if (r < c) { float s = e; x += s * d; k++; } else y += e;
+              -> { int t = r < c; float s = e; x = t ? x + s * d : x; k += t; y = t ? y : y + e; }, by macros
+
+    place_of: `float`, `double` or `int` where a reference is to such a value of the iteration's own, which nobody else
+              sees; else ""
     is_there: whether it is to a floating value that may be read whatever the condition says
     plain:    functions of floating values that do nothing else
     ensures:  the same values. Floating operations trap for no operands; those of iterations that are left out may raise
               exceptions that nobody asks for
     """
-    if node.otherwise is not None:
-        return None
     harmless = partial(_is_harmless, is_there=is_there, plain=plain)
-    items = node.then.body if isinstance(node.then, c.Block) else (node.then,)
     test = _together(node.condition, lambda part: harmless(part, declared=set()))
     found: list[c.Stmt] = [c.Decl("int", TAKEN, (), test)]
     declared: set[str] = set()
     updates = 0
-    for item in items:
-        match item:
-            case c.Decl(type=text, name=name, extents=(), init=init) if (
-                init is not None and text.removeprefix("const ") in FLOATS and harmless(init, declared=declared)
-            ):
-                declared.add(name)
-                found.append(item)
-            case c.ExprStmt(expr=c.Assign(op=op, target=c.ArrayRef() as place, value=value) as update) if (
-                op in _UPDATES and (kind := place_of(place)) and harmless(value, declared=declared)
-            ):
-                new = value if op == "=" else c.Binary(op[0], place, value)
-                choice = c.Call(SELECTS[kind], (c.Name(TAKEN), new, place))
-                found.append(replace(item, expr=replace(update, op="=", value=choice)))
-                updates += 1
-            case _:
-                return None
+    for branch, taken in ((node.then, True), (node.otherwise, False)):
+        for item in () if branch is None else branch.body if isinstance(branch, c.Block) else (branch,):
+            match item:
+                case c.Decl(type=text, name=name, extents=(), init=init) if (
+                    init is not None
+                    and name not in declared
+                    and text.removeprefix("const ") in FLOATS
+                    and harmless(init, declared=declared)
+                ):
+                    declared.add(name)
+                    found.append(item)
+                case c.ExprStmt(expr=c.Assign(op=op, target=c.ArrayRef() as place, value=value) as update) if (
+                    op in _UPDATES and (kind := place_of(place)) in FLOATS and harmless(value, declared=declared)
+                ):
+                    new = value if op == "=" else c.Binary(op[0], place, value)
+                    both = (new, place) if taken else (place, new)
+                    choice = c.Call(SELECTS[kind], (c.Name(TAKEN), *both))
+                    found.append(replace(item, expr=replace(update, op="=", value=choice)))
+                    updates += 1
+                case c.ExprStmt(expr=c.Postfix(op="++" | "--" as op, operand=c.ArrayRef() as place)) if (
+                    place_of(place) == WHOLE_PLACE
+                ):
+                    once = c.Name(TAKEN) if taken else c.Unary("!", c.Name(TAKEN))
+                    found.append(replace(item, expr=c.Assign(f"{op[0]}=", place, once)))
+                    updates += 1
+                case _:
+                    return None
     return c.Block(tuple(found)) if updates else None
 
 

@@ -26,6 +26,8 @@ CALL = 20.0
 FORWARDED = 5.0
 """From a store to a load of the same element: compilers keep it in no register where another array is stored between,
 which may be the same memory to them."""
+MISTAKEN = 6.0
+"""For a jump that data decide, if one of three is taken for another one."""
 GAIN = 1.5
 """How many times longer than its operations an element has to wait for the one before it."""
 LEAST, MOST = 8, 16
@@ -76,6 +78,7 @@ def rows_of(program: Program, band: Band, apart: bool = False) -> Rows | None:
         own = [s for s in program.statements.values() if s.name in ran]
         if not all(_moves(s, along, one.members[-1], program) for s in own):
             return None
+        latency += MISTAKEN * sum(_is_chosen(s, program) for s in own)
         own = [part for s in own for part in _updates(s, program)]
         carried = _carried(program, one, around[one])
         stored = {a.array for s in own for a in s.accesses if a.kind is not AccessKind.READ and not _is_scalar(a)}
@@ -114,12 +117,13 @@ def _is_chosen(statement: Statement, program: Program) -> bool:
 
 
 def _updates(statement: Statement, program: Program) -> list[Statement]:
-    """What a statement does, whether its condition holds or not."""
+    """What a statement does, whether its condition holds or not; the first part has all that it loads."""
     if not isinstance(statement.body, c.If) or not _is_chosen(statement, program):
         return [statement]
-    then = statement.body.then
-    items = then.body if isinstance(then, c.Block) else (then,)
-    return [replace(statement, body=item) for item in items]
+    branches = (statement.body.then, statement.body.otherwise)
+    items = [item for one in branches if one is not None for item in (one.body if isinstance(one, c.Block) else (one,))]
+    loads = (statement.accesses, *[()] * (len(items) - 1))
+    return [replace(statement, body=item, accesses=own) for item, own in zip(items, loads, strict=True)]
 
 
 def _innermost(node: Node, above: tuple[Member, ...]) -> Iterator[tuple[Band, tuple[Member, ...]]]:

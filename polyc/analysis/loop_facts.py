@@ -193,6 +193,52 @@ def _same(one: str | isl.UnionPwAff, two: str | isl.UnionPwAff) -> bool:
     return bool(difference.zero_union_set().is_equal(one.domain().union(two.domain())))
 
 
+Path = tuple[tuple[isl.UnionPwAff, frozenset[str]], ...]
+"""What each loop around a statement counts, and the statements in it."""
+
+
+def only_parts_loops(program: Program) -> bool:
+    """Whether each statement has the loops that it had, in the same order, and shares the innermost one with the same
+    statements: outer loops were parted, at most.
+
+    rewrite:  for i { for j S; for j T; }  ->  for i for j S; for i for j T
+    """
+    scop = program.scop
+    if program.statements != scop.statements:
+        return False
+    now, then = (list(_paths(tree.child, frozenset(scop.statements))) for tree in (program.tree, scop.tree))
+    found, written = dict(now), dict(then)
+    if not len(now) == len(found) == len(written) or found.keys() != written.keys():
+        return False
+    domains = {name: isl.UnionSet.from_set(statement.domain) for name, statement in scop.statements.items()}
+    return all(_is_part(found[name], written[name], domains[name]) for name in found)
+
+
+def _paths(node: Node, here: frozenset[str], above: Path = ()) -> Iterator[tuple[str, Path]]:
+    match node:
+        case Leaf():
+            yield from ((name, above) for name in here)
+        case Band(members=members, child=child):
+            inside = here & frozenset(names(members[-1].schedule.domain()))
+            yield from _paths(child, inside, (*above, *((m.schedule, inside) for m in members)))
+        case Sequence(children=steps):
+            for step in steps:
+                yield from _paths(step.child, here & frozenset(names(step.filter)), above)
+        case Mark(child=child):
+            yield from _paths(child, here, above)
+        case Extension():
+            return
+
+
+def _is_part(found: Path, written: Path, domain: isl.UnionSet) -> bool:
+    if len(found) != len(written) or (found and found[-1][1] != written[-1][1]):
+        return False
+    return all(
+        mine <= theirs and _same(one.intersect_domain(domain), two.intersect_domain(domain))
+        for (one, mine), (two, theirs) in zip(found, written, strict=True)
+    )
+
+
 def gains_vectors(program: Program) -> bool:
     """Whether a vector loop is another one than the innermost loop of its statements as they were written: loops
     changed places, or were parted or joined."""

@@ -73,6 +73,7 @@ from polyc.frontend.sets.atoms import Atoms
 from polyc.frontend.sets.delinear import is_linearised, shaped_items
 from polyc.frontend.sets.multiples import assume_products, told
 from polyc.frontend.sets.promises import condition_set, names_in
+from polyc.frontend.sets.records import at_records, whole_records
 from polyc.frontend.special import special
 from polyc.frontend.supposed import ORIGINAL, choices, never_holds, not_affine, versions, with_general
 from polyc.frontend.text.chunks import KEYWORDS, MEANINGS, Chunks, drop_attributes
@@ -797,6 +798,8 @@ class Modeller:
         context = only(region.context, names).coalesce()
         # Last, since pieces that were joined ask again for what the types of the parameters hold anyway.
         assumed = only(region.assumed, names).coalesce().gist(context.intersect(only(region.ranges, names)))
+        records = whole_records(statements.values(), context.intersect(assumed)) if self.unasked else EVERYTHING
+        assumed = assumed.intersect(records.gist(context))
         known = context.params().intersect(assumed.params())
         pairs, found = self.apart(region, after, arrays, statements, known, body)
         note_assumed(region, assumed, span)
@@ -808,7 +811,7 @@ class Modeller:
         alone = self.alone(after, region, arrays) & live
         private = private_memory(region, after, placed, arrays, live, alone, context, assumed)
         orphans = self.orphans(region)
-        return Scop(
+        scop = Scop(
             self.parsed.function.decl.name,
             span,
             end_line,
@@ -842,6 +845,7 @@ class Modeller:
             bounds=private.bounds.params(),
             rows=private.rows,
         )
+        return at_records(scop, records.params())
 
     def text_at(self, converter: Converter, where: Span) -> str:
         """What the user wrote at a place; "" where that is not known."""

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from heapq import heapify, heappop, heappush
+
 import islpy as isl
 
+from polyc.model.program import Program
+from polyc.model.tree import Domain, Filter, Node, Sequence, rewrite
 from polyc.nests.nest import Nest
-from polyc.poly import in_name, maps, out_name
+from polyc.poly import in_name, maps, out_name, set_name, sets
 from polyc.records import dataclass
 
 
@@ -73,3 +77,60 @@ class NestGraph:
                 reached += self.groups[k]
                 found.append(k)
         return found
+
+
+def in_source_order(tree: Domain, program: Program) -> Domain:
+    """Put the steps of each sequence into the user's order as far as no dependence says otherwise.
+
+    isl orders independent components as it likes; people look for their loops where they wrote them, and
+    Algorithm 1 joins neighbours.
+    """
+    every = [(in_name(piece), out_name(piece), piece) for piece in maps(program.dependences.all)]
+    rank = {name: position for position, name in enumerate(program.scop.statements)}
+
+    def change(node: Node) -> Node:
+        if not isinstance(node, Sequence):
+            return node
+        steps = [{set_name(part): part for part in sets(step.filter)} for step in node.children]
+        after: list[list[int]] = [[] for _ in steps]
+        waits = [0 for _ in steps]
+        for first, second in _order_of(steps, every):
+            after[first].append(second)
+            waits[second] += 1
+        places = [min(rank[name] for name in step) for step in steps]
+        free = [(places[k], k) for k in range(len(steps)) if waits[k] == 0]
+        heapify(free)
+        ordered: list[Filter] = []
+        while free:
+            _, chosen = heappop(free)
+            ordered.append(node.children[chosen])
+            for second in after[chosen]:
+                waits[second] -= 1
+                if waits[second] == 0:
+                    heappush(free, (places[second], second))
+        return Sequence(tuple(ordered))
+
+    return Domain(tree.domain, rewrite(tree.child, change))
+
+
+def _order_of(steps: list[dict[str, isl.Set]], every: list[tuple[str, str, isl.Map]]) -> set[tuple[int, int]]:
+    """Pairs of steps, the smaller number first, with a dependence between them in either direction.
+
+    One look at each dependence: intersecting all of them with each pair of steps takes a chain of fifty stages longer
+    than its scheduling.
+    """
+    places: dict[str, list[int]] = {}
+    for place, step in enumerate(steps):
+        for name in step:
+            places.setdefault(name, []).append(place)
+    found: set[tuple[int, int]] = set()
+    for source, target, piece in every:
+        for one in places.get(source, ()):
+            for two in places.get(target, ()):
+                pair = (min(one, two), max(one, two))
+                if one == two or pair in found:
+                    continue
+                between = piece.intersect_domain(steps[one][source]).intersect_range(steps[two][target])
+                if not between.is_empty():
+                    found.add(pair)
+    return found

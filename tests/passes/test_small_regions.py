@@ -7,6 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from polyc.codegen import render_file
+from polyc.frontend import read
+from polyc.model.program import InputOptions, Options
+from polyc.pipeline import compile_region
 from polyc.runtime.csource import with_all_threads
 from tests.programs import compiled
 
@@ -347,3 +351,47 @@ def test_a_producer_in_the_tiles_of_its_reader_is_asked_about_too(tmp_path: Path
     found = compiled(ADDED, tmp_path)
     assert "fused" in {remark.code for remark in found.program.remarks}
     assert "omp parallel" not in found.text
+
+
+CASES_OF_SIZES = """
+void lift(unsigned height, int even, int *restrict tmp)
+{
+    unsigned i, c;
+    unsigned sn = (height + (even ? 1 : 0)) >> 1;
+    if (even)
+        for (i = 0; i + 1 < sn; i++)
+            for (c = 0; c < 8; c++)
+                tmp[(1 + i * 2) * 8 + c] -= (tmp[i * 2 * 8 + c] + tmp[(i + 1) * 2 * 8 + c]) >> 1;
+}
+"""
+PARTED = """
+void fetch(const int *restrict array, int *restrict tmp, unsigned height, unsigned stride, unsigned cols)
+{
+    for (unsigned k = 0; k < height; ++k) {
+        unsigned c;
+        for (c = 0; c < cols; c++)
+            tmp[8 * k + c] = array[c + k * stride];
+        for (; c < 8; c++)
+            tmp[8 * k + c] = 0;
+    }
+}
+"""
+
+
+def test_sizes_in_several_cases_are_no_narrow_bands(tmp_path: Path) -> None:
+    """`even` is less than 0 or more; the loop has one range in both."""
+    text = printed(CASES_OF_SIZES, tmp_path)
+    assert re.search(r"polyc_threads\(\(long\)sn - 1 > [0-9]+\)", text)
+
+
+def test_nests_that_were_parted_for_threads_run_as_written_where_there_is_little_to_do(tmp_path: Path) -> None:
+    text = printed(PARTED, tmp_path)
+    assert "#pragma omp parallel for\n" in text
+    assert "polyc_threads(1.0 * (long)height * (8 - (long)cols) > " in text
+
+
+def printed(text: str, folder: Path) -> str:
+    file = folder / "t.c"
+    file.write_text(text)
+    source = read(str(file), InputOptions(detect=True))
+    return render_file(source, [compile_region(region, Options()) for region in source.regions])

@@ -468,6 +468,17 @@ def test_statements_that_are_not_understood() -> None:
     assert with_text(SCALED, 'for (long i = 0; i < n; i++)\n  __asm__("nop");').kind == "not-run"
 
 
+def test_a_function_of_the_library_that_returns_a_struct() -> None:
+    text = (
+        "#include <stdlib.h>\nvoid f(int n, div_t *restrict x, const int *restrict a, int b)\n{\n"
+        "    for (int i = 0; i < n; i++)\n        x[i] = div(a[i], b);\n}\n"
+    )
+    region = region_of(text, InputOptions(detect=True))
+    done = compiled(region)
+    outcome = replay(region, done.program, done.text)
+    assert (outcome.kind, outcome.reason) == ("not-run", "a call of div")
+
+
 def test_sizes_with_which_the_region_itself_leaves_a_row_prove_nothing() -> None:
     region = marked(
         "void f(int n, int m, double a[n][20])",

@@ -17,7 +17,7 @@ from functools import reduce
 
 from polyc.analysis.expressions.promoted import WHOLE
 from polyc.analysis.expressions.selects import is_both
-from polyc.analysis.loop_facts import is_as_written
+from polyc.analysis.loop_facts import is_as_written, only_parts_loops
 from polyc.codegen.loops.exprs import ExprPrinter, build_for, expression
 from polyc.codegen.text.macros import IN_VECTORS, MANY, SEVERAL, THREADS
 from polyc.machine import load_cpu
@@ -45,7 +45,7 @@ def asked_of_threads(program: Program, body: Body) -> tuple[Body, list[c.Expr]]:
     written, but for loops of which the C compiler is told that they may run in vectors, and where they were changed. A
     region that was changed for the good of one thread, too, runs from a part of that work on.
     """
-    if not _is_asked(program) or not all(map(_in_threads, body)):
+    if not _is_asked(program) or not (all(map(_in_threads, body)) or _is_parted(program)):
         return body, []
     calls = {node.function for item in body for node in c.walk(item) if isinstance(node, c.Call)}
     helped = not calls.isdisjoint((WHOLE, *IN_VECTORS))  # C compilers do more with these
@@ -129,6 +129,11 @@ def _is_asked(program: Program) -> bool:
     if options.target != "openmp" or options.threads != "auto":
         return False
     return program.scop.unmarked or (_is_for_threads(program) and is_as_written(program))
+
+
+def _is_parted(program: Program) -> bool:
+    """Whether loops were parted for the sake of threads in some of them: one thread gains nothing by the others."""
+    return program.scop.unmarked and _is_for_threads(program) and only_parts_loops(program)
 
 
 def is_for_one_thread(program: Program) -> bool:

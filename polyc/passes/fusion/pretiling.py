@@ -12,9 +12,9 @@ import islpy as isl
 from polyc.model import ctree as c
 from polyc.model.program import Program
 from polyc.model.scop import AccessKind
-from polyc.model.tree import Band, Filter, Member, Node, Sequence, partial_schedule, rewrite
+from polyc.model.tree import LEAF, Band, Domain, Filter, Member, Node, Sequence, partial_schedule, rewrite
 from polyc.nests.contractions import contraction_of
-from polyc.nests.graph import NestGraph
+from polyc.nests.graph import NestGraph, in_source_order
 from polyc.nests.nest import (
     Nest,
     Outer,
@@ -419,6 +419,8 @@ class _Merger:
             loops=common,
         )
         below: Node = Sequence(tuple(steps))
+        if all(step.child is LEAF for step in steps):  # in no other order than was written, if any does
+            below = in_source_order(Domain(instances, below), self.program).child
         if untiled:  # what is inside of the common loops has not been joined yet
             below = at_sequences_below(below, instances, Outer(outer.members + members), self.merge)
         return Nest(instances, Band(members, permutable, below))

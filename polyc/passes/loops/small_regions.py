@@ -34,6 +34,8 @@ MOST_FORMS = 4
 """Of an extent: the least of so many values, as from max(0, j - m) to min(j + m, n)."""
 MOST_BANDS = 8
 """Parts of a statement's instances of which each is looked at by itself."""
+WIDEST_BAND = 4096
+"""Values of a loop, from which on it is no narrow band."""
 VECTOR_BYTES = 16
 """In which a core does as many operations in vectors as `Rates` says for one by one."""
 
@@ -116,9 +118,9 @@ def _of_bands(instances: isl.Set, extents: list[isl.PwAff], fixed: set[int]) -> 
 
 
 def _width(band: isl.Set, dimension: int) -> int | None:
-    """The most values that a dimension has, whatever the sizes."""
+    """The most values that a dimension has, whatever the sizes, if these are few: `n <= 1 << 28` makes no band."""
     most = band.dim_max(dimension).sub(band.dim_min(dimension)).max_val()
-    return most.to_python() + 1 if most.is_int() else None
+    return int(most.to_python()) + 1 if most.is_int() and most.to_python() < WIDEST_BAND else None
 
 
 def _turns(program: Program, member: Member, instances: isl.Set) -> tuple[tuple[isl.PwAff, int], ...]:

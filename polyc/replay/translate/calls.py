@@ -65,6 +65,8 @@ def result_of(e: Expressions, name: str) -> CType:
 def pure(e: Expressions, name: str, values: list[Value]) -> Value:
     plain = name.removeprefix("__builtin_")
     result = result_of(e, name)
+    if result.kind in ("struct", "pointer") or any(value.type.kind == "struct" for value in values):
+        raise NotUnderstood(f"a call of {name}")  # `div`
     if plain in ("abs", "labs", "llabs"):
         value = e.arithmetic.converted(values[0], INT if plain == "abs" else LONG)
         return replace(value, code=f"abs({value.code})", constant=None)

@@ -62,15 +62,18 @@ def test_what_may_overlap_is_asked_about(tmp_path: Path) -> None:
 
 
 def test_ends_are_enough_where_subscripts_are_affine(tmp_path: Path) -> None:
-    """The search runs the first and the last iteration of a loop over `d`, and those of `t` whose index it reads."""
+    """The search looks at the first and the last iteration over `d`, and at all over `t`, whose index it reads."""
     result = compiled(text("embedding"), tmp_path, target="cuda")
     loops = result.text.split("start */\n")[1].split("    polyc_is_inside")[0]
     assert loops == (
-        "    for (int t = 0; t < n; t++)\n"
-        "      for (int d = 0; d < m; d = d < m - 1 ? m - 1 : m) {\n"
-        "        table_first = polyc_min(table_first, (long)(ids[t] * m + d));\n"
-        "        table_last = polyc_max(table_last, (long)(ids[t] * m + d));\n"
+        "    for (int t = 0; t < n; t++) {\n"
+        "      if (0 < m) {\n"
+        "        table_first = polyc_min(table_first, (long)(ids[t] * m));\n"
+        "        table_last = polyc_max(table_last, (long)(ids[t] * m));\n"
+        "        table_first = polyc_min(table_first, (long)(ids[t] * m + (m - 1)));\n"
+        "        table_last = polyc_max(table_last, (long)(ids[t] * m + (m - 1)));\n"
         "      }\n"
+        "    }\n"
     )
     assert "sizeof(float) * (size_t)(table_last + 1)" in result.device[0]
     assert "_device(int m, int n, const int *ids, const float *table, float *y, c" in result.device[0]

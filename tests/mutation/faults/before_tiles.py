@@ -8,8 +8,8 @@ from typing import Any
 
 import islpy as isl
 
+import polyc.nests.graph as graph
 import polyc.passes.fusion.pretiling as pretiling
-import polyc.passes.order.schedule as schedule
 import polyc.pipeline as pipeline
 from polyc.model.program import Dependences
 from polyc.model.scop import Scop
@@ -93,7 +93,7 @@ add("dependences", "first row's flow dropped", "writers at 0", dependences(flow_
 
 # --- schedule --------------------------------------------------------------------------------------------------------
 
-add("schedule", "source order whatever depends", "_order_of finds no pair", always(schedule, "_order_of", set()))
+add("schedule", "source order whatever depends", "_order_of finds no pair", always(graph, "_order_of", set()))
 
 
 # --- pretiling -------------------------------------------------------------------------------------------------------

@@ -31,7 +31,7 @@ from polyc.frontend.c.first_use import Use, first_use, is_set_first
 from polyc.frontend.c.functions import PURE
 from polyc.model import ctree as c
 from polyc.model.scop import Search
-from polyc.records import dataclass, field
+from polyc.records import dataclass, field, replace
 
 _CLAUSES = re.compile(r"omp parallel for reduction\(min: ([\w, ]+)\) reduction\(max: ([\w, ]+)\)")
 _MOST, _LEAST = c.Literal("9223372036854775807L"), c.Binary("-", c.Literal("-9223372036854775807L"), c.Literal("1"))
@@ -199,9 +199,10 @@ class _Walk:
         if last is not None and self.is_linear(node.body, head.key):
             self.read(last)
             pairs += product(*(self.counted(node, other.then, end) for end in (head.start, last)))
+        body = c.rewrite(node.body, lambda item: _unasked(item, head.key))
         for ends in pairs:
             try:
-                self.whole([with_value(node.body, head.key, end) for end in ends], inside)
+                self.whole([with_value(body, head.key, end) for end in ends], inside)
             except Unseen:
                 if ends is pairs[-1]:
                     raise
@@ -223,7 +224,7 @@ class _Walk:
         """Whether all elements that a loop's body touches are linear in its counter, wherever it touches any."""
         for node in c.walk(body):
             match node:
-                case c.If(condition=asked) if key in mentions(asked):
+                case c.If(condition=asked) if key in mentions(asked) and mentions(asked) & set(self.search.ends):
                     return False
                 case c.For(init=init, condition=asked) if self.concerns(node.body):
                     if any(key in mentions(part) for part in (init, asked) if part is not None):
@@ -326,6 +327,15 @@ class _Walk:
         wanted = [{both[k] for both in self.search.ends.values()} & ends for k in (0, 1)]
         if named != wanted:
             raise Unseen("its threads do not combine what they have seen")
+
+
+def _unasked(node: c.Node, key: str) -> c.Node | None:
+    """A branch that is taken in some iterations, as one whose condition no text asks: what it touches counts always."""
+    if not isinstance(node, c.If) or key not in mentions(node.condition):
+        return None
+    then, other = (part and c.rewrite(part, lambda item: _unasked(item, key)) for part in (node.then, node.otherwise))
+    assert then is not None
+    return replace(node, condition=c.Literal("0"), then=then, otherwise=other)
 
 
 def _items(node: c.Stmt | None) -> list[c.Stmt]:

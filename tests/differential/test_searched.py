@@ -178,6 +178,15 @@ void packed(unsigned long n, int d, const int *id, const double *table, double *
         out[i] = sum;
     }
 }
+void some(int n, int d, const int *id, const double *table, double *out)
+{
+    for (int i = 0; i < n; i++) {
+        out[i] = table[id[i]];
+        for (int j = 0; j < d - 1; j++)
+            if (i >= j + 1)
+                out[i] += table[i + j + 3];
+    }
+}
 void steps(int n, int d, const int *id, const double *table, double *out)
 {
     for (int i = 0; i < n; i++)
@@ -198,6 +207,7 @@ int main(void)
             backwards(12, d, id, pool + 200, pool + 205 + 2 * way);
             packed(12, d, id, pool + 400, pool + 390 + 4 * way);
             steps(12, d, id, pool + 600, pool + 586 + way);
+            some(12, d, id, pool + 700, pool + 687 + way);
             double sum = 0;
             for (int k = 0; k < 900; k++) sum += pool[k] * (k % 97 + 1);
             printf("%.17g\\n", sum);
@@ -217,8 +227,8 @@ def test_first_and_last_iterations(tmp_path: Path) -> None:
     searches = {
         region.program.scop.function: region.program.scop.search for region in regions if region.program.scop.search
     }
-    assert set(searches) == {"flat", "backwards", "packed", "steps"}
+    assert set(searches) == {"flat", "backwards", "packed", "some", "steps"}
     depths = {name: sum(isinstance(n, c.For) for s in one.loops for n in c.walk(s)) for name, one in searches.items()}
-    assert depths == {"flat": 1, "backwards": 1, "packed": 2, "steps": 2}
+    assert depths == {"flat": 1, "backwards": 1, "packed": 2, "some": 1, "steps": 2}
     assert all(region.certificate is not None and region.certificate.text == "shown" for region in regions)
     run_alike(ENDS + ENDS_MAIN, render_file(source, regions), tmp_path)

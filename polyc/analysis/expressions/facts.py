@@ -177,8 +177,11 @@ def with_value(node: c.N, key: str, value: c.Expr) -> c.N:
 
     def change(part: c.Node) -> c.Node | None:
         match part:
-            case c.Binary(op="+", left=left, right=c.Name(name=name)) if name == key and value == c.Literal("0"):
-                return with_value(left, key, value)
+            case (
+                c.Binary(op="+", left=rest, right=c.Name(name=name))
+                | c.Binary(op="+", left=c.Name(name=name), right=rest)
+            ) if name == key and value == c.Literal("0"):
+                return with_value(rest, key, value)
         return value if part == c.Name(key) else None
 
     return c.rewrite(node, change)
@@ -207,6 +210,9 @@ def last_value(condition: c.Expr, head: Induction) -> c.Expr | None:
 
 
 def _moved(end: c.Expr, op: str) -> c.Expr:
+    match end:
+        case c.Binary(op=other, left=left, right=c.Literal(text="1")) if {op, other} == {"+", "-"}:
+            return left
     number = constant(end)
     if number is None or number + (op == "+") < 1:
         return c.Binary(op, end, c.Literal("1"))

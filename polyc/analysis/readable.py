@@ -183,6 +183,11 @@ def masked(program: Program, statement: Statement, own: Set[str] = frozenset()) 
     return as_selects(body, place_of, is_there, plain - scop.own_functions) or body
 
 
+def is_chosen(program: Program, statement: Statement) -> bool:
+    """Whether what a statement does under a condition is printed as choices, once its private values have places."""
+    return masked(program, statement, program.scop.privatizable) != statement.body
+
+
 def choices_of(
     program: Program,
     statement: Statement,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import islpy as isl
 
-from polyc.analysis.readable import masked
+from polyc.analysis.readable import is_chosen
 from polyc.machine import Cpu, load_cpu
 from polyc.model import ctree as c
 from polyc.model.program import Program
@@ -78,7 +78,7 @@ def rows_of(program: Program, band: Band, apart: bool = False) -> Rows | None:
         own = [s for s in program.statements.values() if s.name in ran]
         if not all(_moves(s, along, one.members[-1], program) for s in own):
             return None
-        latency += MISTAKEN * sum(_is_chosen(s, program) for s in own)
+        latency += MISTAKEN * sum(is_chosen(program, s) for s in own)
         own = [part for s in own for part in _updates(s, program)]
         carried = _carried(program, one, around[one])
         stored = {a.array for s in own for a in s.accesses if a.kind is not AccessKind.READ and not _is_scalar(a)}
@@ -97,7 +97,7 @@ def waits_for_nothing(node: Node) -> bool:
 
 def _moves(statement: Statement, along: Member, inner: Member, program: Program) -> bool:
     """Whether what a statement writes moves in both loops, so that it is no sum; what is private may be anything."""
-    chosen = _is_chosen(statement, program)
+    chosen = is_chosen(program, statement)
     certain = (a.exact and (chosen or a.kind is not AccessKind.MAY_WRITE) for a in statement.accesses)
     if (statement.opaque and not chosen) or not all(certain):
         return False
@@ -111,17 +111,11 @@ def _moves(statement: Statement, along: Member, inner: Member, program: Program)
     return all(step_of(a, column) and step_of(a, row) for a in written)
 
 
-def _is_chosen(statement: Statement, program: Program) -> bool:
-    """Whether what a statement does under a condition is a choice, once its scalars have places."""
-    return masked(program, statement, program.scop.privatizable) != statement.body
-
-
 def _updates(statement: Statement, program: Program) -> list[Statement]:
     """What a statement does, whether its condition holds or not; the first part has all that it loads."""
-    if not isinstance(statement.body, c.If) or not _is_chosen(statement, program):
+    if not isinstance(statement.body, c.If) or not is_chosen(program, statement):
         return [statement]
-    branches = (statement.body.then, statement.body.otherwise)
-    items = [item for one in branches if one is not None for item in (one.body if isinstance(one, c.Block) else (one,))]
+    items = (*c.items(statement.body.then), *c.items(statement.body.otherwise))
     loads = (statement.accesses, *[()] * (len(items) - 1))
     return [replace(statement, body=item, accesses=own) for item, own in zip(items, loads, strict=True)]
 

@@ -50,6 +50,7 @@ from polyc.records import dataclass, field, replace
 MOST_NOTES = 16
 """Elements that are kept at each end of a loop."""
 WHOLE_BYTES = 8
+"""Of whole numbers without a sign that no index in memory wraps around."""
 
 
 class NotFound(Exception):
@@ -171,15 +172,16 @@ class _Slicer:
 
         math: what is linear in a counter is least and greatest at its ends
         """
-        indices_ = [index for item in inner for index in kept_in(item)]
-        if not indices_ or len(indices_) != sum(map(_notes, inner)):
+        kept = kept_in(inner)
+        if not kept:
             return None
         if not any(head.key in mentions(item) for item in inner):
             return inner  # one iteration touches what all of them do
         last = last_value(condition, head)
-        if last is None or len(indices_) > MOST_NOTES or any(head.key in mentions(one) for one in tests_in(inner)):
+        tests = [node.condition for item in inner for node in c.walk(item) if isinstance(node, c.If)]
+        if last is None or len(kept) > MOST_NOTES or any(head.key in mentions(test) for test in tests):
             return None
-        if not all(is_linear(index, head.key) and self.is_exact(index) for index in indices_):
+        if not all(is_linear(index, head.key) and self.is_exact(index) for index in kept):
             return None
         counter = self.region.scope.symbols[head.key]
         ends = (self.as_counted(counter, value) for value in (head.start, last))
@@ -346,27 +348,20 @@ def is_note(item: c.Stmt) -> bool:
     return False
 
 
-def _notes(item: c.Stmt) -> int:
-    """How many statements there are in one, its conditions apart."""
-    match item:
-        case c.If(then=then, otherwise=None):
-            return sum(map(_notes, then.body if isinstance(then, c.Block) else (then,)))
-    return 1
-
-
-def kept_in(item: c.Stmt) -> list[c.Expr]:
-    """The elements that a statement keeps, or that it keeps under a condition."""
-    match item:
-        case c.If(then=then, otherwise=None):
-            return [index for one in (then.body if isinstance(then, c.Block) else (then,)) for index in kept_in(one)]
-        case c.ExprStmt(expr=c.Assign(value=c.Call(function=macro, arguments=(_, c.Cast(operand=index))))):
-            return [index] if macro in (FIRST, LAST) else []
-    return []
-
-
-def tests_in(items: list[c.Stmt]) -> Iterator[c.Expr]:
+def kept_in(items: Iterable[c.Stmt]) -> list[c.Expr] | None:
+    """The elements that statements keep, some under conditions; None where they do anything else."""
+    found: list[c.Expr] = []
     for item in items:
-        yield from (node.condition for node in c.walk(item) if isinstance(node, c.If))
+        match item:
+            case c.If(then=then, otherwise=None) if (inner := kept_in(c.items(then))) is not None:
+                found += inner
+            case c.ExprStmt(expr=c.Assign(value=c.Call(function=macro, arguments=(_, c.Cast(operand=index))))) if (
+                macro in (FIRST, LAST)
+            ):
+                found.append(index)
+            case _:
+                return None
+    return found
 
 
 def is_free(item: c.Stmt) -> bool:

@@ -365,10 +365,17 @@ def _inner(node: Node) -> tuple[str, ...]:
     return names
 
 
+def items(body: Stmt | None) -> tuple[Stmt, ...]:
+    """The statements of a body, one or a block."""
+    if body is None:
+        return ()
+    return body.body if isinstance(body, Block) else (body,)
+
+
 def only(body: Stmt) -> Stmt:
     """The one statement of a body, without notes; the body where there are several."""
-    items = [item for item in (body.body if isinstance(body, Block) else (body,)) if not isinstance(item, Note)]
-    return items[0] if len(items) == 1 else body
+    found = [item for item in items(body) if not isinstance(item, Note)]
+    return found[0] if len(found) == 1 else body
 
 
 def conjuncts(condition: Expr) -> list[Expr]:

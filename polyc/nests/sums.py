@@ -12,7 +12,7 @@ from polyc.model.scop import Access, AccessKind, Statement
 from polyc.model.tree import Band, Leaf, Member, Node, Role, Sequence
 from polyc.nests.contractions import contraction_of, extent_of
 from polyc.nests.nest import NOWHERE, Outer
-from polyc.nests.strides import SHUFFLED, UNROLLED, dimension_of, distance, last_stored, step_of, strides_of
+from polyc.nests.strides import UNROLLED, dimension_of, last_stored, step_of, strides_of
 from polyc.nests.tiling import moves, shared_among
 from polyc.poly import affine_of, names, value_on
 from polyc.records import dataclass
@@ -63,12 +63,11 @@ def streams(options: Options) -> bool:
     return not options.gpu and options.tile_sizes == "auto" and options.fuse == "basteln"
 
 
-def sum_nest(program: Program, band: Band, outer: Outer | None = NOWHERE, cut: bool = False) -> SumNest | None:
+def sum_nest(program: Program, band: Band, outer: Outer | None = NOWHERE) -> SumNest | None:
     """The sums that a band runs, if it is a nest of them and no contraction.
 
     outer: the loops above. A sum may read cells of its own array that no iteration of the band writes while they stay
            what they are; None: whatever it reads there, since the band is still to be cut
-    cut:   it is in a tile, so that sums may meet all values again, where no vector holds several of their rows
     """
     prefix = band.coincident_prefix
     if not prefix or any(m.role in (Role.TILE, Role.REGISTER) for m in band.members):
@@ -78,7 +77,7 @@ def sum_nest(program: Program, band: Band, outer: Outer | None = NOWHERE, cut: b
     around, along, inner = band.members[: prefix - 1], band.members[prefix - 1], band.members[prefix:]
     found: dict[str, Sum] = {}
     for name, chain in _steps(band, inner):
-        one = _sum_of(program, name, around, along, chain, outer, cut)
+        one = _sum_of(program, name, around, along, chain, outer)
         if one is not None:
             found[name] = one
     return SumNest(around, along, found) if found else None
@@ -153,7 +152,6 @@ def _sum_of(
     along: Member,
     chain: tuple[Member, ...],
     above: Outer | None,
-    cut: bool,
 ) -> Sum | None:
     statement = program.statements.get(name)
     if statement is None or not chain or name in program.copies or name in program.padded or statement.opaque:
@@ -178,9 +176,7 @@ def _sum_of(
     if found is None or iterations <= UNROLLED:
         return None
     form, apart = found
-    position = dimension_of(value_on(along.schedule, statement.domain.get_space()))
-    again = cut and form is Form.ROWS and position is not None and _leads_far(target, reads, position)
-    if not (apart or again) and not any(_meets_once(a, statement, (*outer, along, *chain)) for a in reads):
+    if not apart and not any(_meets_once(a, statement, (*outer, along, *chain)) for a in reads):
         return None  # a window, which tiles serve better
     return Sum(name, target.array, form, chain, result)
 
@@ -225,12 +221,6 @@ def _form(
     if max(across) == 2 and (apart or all(step_of(a, s) <= 1 for a in reads)):
         return Form.ROWS, apart
     return None
-
-
-def _leads_far(target: Access, reads: list[Access], position: int) -> bool:
-    """Whether each step of a loop leads to other lines of memory, or stays: vectors would be put together."""
-    apart = [distance(a, position) for a in (target, *reads)]
-    return distance(target, position) > SHUFFLED and all(d == 0 or d > SHUFFLED for d in apart)
 
 
 def _is_index(value: isl.PwAff, position: int) -> bool:

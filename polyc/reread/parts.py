@@ -141,9 +141,9 @@ class Walk:
                 self.block(choices, place)
             case c.If(condition=condition, then=then, otherwise=otherwise):
                 inside = self.condition(condition, place)
-                self.block(_items(then), self.narrowed(place, inside, 0))
+                self.block(c.items(then), self.narrowed(place, inside, 0))
                 if otherwise is not None:
-                    self.block(_items(otherwise), self.narrowed(place, inside.complement(), 1))
+                    self.block(c.items(otherwise), self.narrowed(place, inside.complement(), 1))
             case c.Note() | c.Comment() | c.Empty():
                 pass
             case c.ExprStmt(expr=c.Cast(type="void", operand=c.Name())):
@@ -190,7 +190,7 @@ class Walk:
         except NotAffine as what:
             raise NotComparable(f"the bounds of loop {name} are not affine ({what})") from None
         inner = replace(reader, domain=domain)
-        self.block(_items(node.body), Place((*place.loops, loop), (*place.way, loop), inner, domain, place.stores))
+        self.block(c.items(node.body), Place((*place.loops, loop), (*place.way, loop), inner, domain, place.stores))
 
     def condition(self, condition: c.Expr, place: Place) -> isl.Set:
         try:
@@ -261,10 +261,6 @@ def names_of(program: Program) -> frozenset[str]:
 def names_in(expr: c.Node) -> set[str]:
     """The identifiers in an expression."""
     return {n.name for n in c.walk(expr) if isinstance(n, c.Name)}
-
-
-def _items(body: c.Stmt) -> tuple[c.Stmt, ...]:
-    return body.body if isinstance(body, c.Block) else (body,)
 
 
 def _end(items: tuple[c.Stmt, ...], start: int, name: str) -> int:

@@ -115,7 +115,7 @@ class _Walk:
                 if isinstance(other, c.If) and other.condition == condition:
                     self.read(condition)
                     for branch, there in ((then, other.then), (otherwise, other.otherwise)):
-                        inside = _items(there)
+                        inside = list(c.items(there))
                         self.fresh.clear()
                         if self.covered(branch, inside, 0, free) != len(inside):
                             raise Unseen("a branch of it does something that the region does not")
@@ -166,7 +166,7 @@ class _Walk:
             raise Unseen("one of its loops runs otherwise")
         if any(isinstance(item, c.Jump) for item in c.walk(node.body)):
             raise Unseen("a loop of the region may end early")
-        inside = _items(other.body)
+        inside = list(c.items(other.body))
         if not self.depth:
             while inside and isinstance(inside[0], c.Decl) and inside[0].init is None and not self.declares(inside[0]):
                 inside.pop(0)
@@ -186,7 +186,7 @@ class _Walk:
     def once(self, node: c.For, head: Induction, condition: c.Expr, other: c.If, at: int) -> int:
         """One iteration in the place of a loop of which all iterations touch the same, or the first and the last one of
         a loop in whose counter all elements are linear."""
-        inside = _items(other.then)
+        inside = list(c.items(other.then))
         if other.condition != at_start(condition, head) or other.otherwise is not None:
             raise Unseen("it does not see what a loop touches")
         if any(isinstance(item, c.Jump) for item in c.walk(node.body)):
@@ -301,7 +301,7 @@ class _Walk:
         """The iterations of the outermost loops share nothing but the ends that they keep."""
         match loop:
             case c.If(then=then, otherwise=otherwise):
-                for part in (*_items(then), *_items(otherwise)):
+                for part in (*c.items(then), *c.items(otherwise)):
                     self.alone(part)
             case c.For(body=body, pragmas=pragmas):
                 ends = assigned_scalars(body) & {name for both in self.search.ends.values() for name in both}
@@ -310,7 +310,7 @@ class _Walk:
                     raise Unseen("it writes to memory")
                 if assigned_scalars(body) - ends - inside:
                     raise Unseen("its iterations share a variable")
-                items = _items(body)
+                items = c.items(body)
                 first = [n.name for n in items if isinstance(n, c.Decl) and n.init is None]
                 rest = c.Block(tuple(n for n in items if not (isinstance(n, c.Decl) and n.name in first)))
                 if any(first_use(rest, name) is Use.READ for name in first) or not is_set_first((body,)):
@@ -336,12 +336,6 @@ def _unasked(node: c.Node, key: str) -> c.Node | None:
     then, other = (part and c.rewrite(part, lambda item: _unasked(item, key)) for part in (node.then, node.otherwise))
     assert then is not None
     return replace(node, condition=c.Literal("0"), then=then, otherwise=other)
-
-
-def _items(node: c.Stmt | None) -> list[c.Stmt]:
-    if node is None:
-        return []
-    return list(node.body) if isinstance(node, c.Block) else [node]
 
 
 __all__ = ["Unseen", "behind_search"]

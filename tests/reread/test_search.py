@@ -78,6 +78,14 @@ def unguarded(node: c.Node) -> c.Node | None:
     return node.then if isinstance(node, c.If) else None
 
 
+def assert_refused(printed: tuple[Scop, Rendered], change: Change) -> None:
+    scop, rendered = printed
+    assert rendered.question is not None
+    body = tuple(c.rewrite(item, change) for item in rendered.question.body)
+    assert body != rendered.question.body
+    assert guard_faults(scop, replace(rendered, question=replace(rendered.question, body=body)))
+
+
 def test_the_search_is_enough(printed: tuple[Scop, Rendered]) -> None:
     assert guard_faults(*printed) == []
 
@@ -102,11 +110,7 @@ CHANGES: dict[str, Change] = {
 
 @pytest.mark.parametrize("name", CHANGES)
 def test_less_of_it_is_refused(name: str, printed: tuple[Scop, Rendered]) -> None:
-    scop, rendered = printed
-    assert rendered.question is not None
-    body = tuple(c.rewrite(item, CHANGES[name]) for item in rendered.question.body)
-    assert body != rendered.question.body
-    assert guard_faults(scop, replace(rendered, question=replace(rendered.question, body=body)))
+    assert_refused(printed, CHANGES[name])
 
 
 FLAT = """
@@ -148,11 +152,7 @@ def test_the_ends_are_enough(flat: tuple[Scop, Rendered]) -> None:
 
 @pytest.mark.parametrize("name", ENDS)
 def test_other_ends_are_refused(name: str, flat: tuple[Scop, Rendered]) -> None:
-    scop, rendered = flat
-    assert rendered.question is not None
-    body = tuple(c.rewrite(item, ENDS[name]) for item in rendered.question.body)
-    assert body != rendered.question.body
-    assert guard_faults(scop, replace(rendered, question=replace(rendered.question, body=body)))
+    assert_refused(flat, ENDS[name])
 
 
 @pytest.mark.parametrize("index", ["off[i] + x * x", "off[i + x]", "off[i] + x / 2", "off[i] + (x & 7)"])

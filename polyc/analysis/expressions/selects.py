@@ -42,7 +42,7 @@ def as_selects(
     declared: set[str] = set()
     updates = 0
     for branch, taken in ((node.then, True), (node.otherwise, False)):
-        for item in () if branch is None else branch.body if isinstance(branch, c.Block) else (branch,):
+        for item in c.items(branch):
             match item:
                 case c.Decl(type=text, name=name, extents=(), init=init) if (
                     init is not None

@@ -109,7 +109,7 @@ class _Owners:
         yield self.blockwise(
             _long(low, c.Literal(GREATEST)),
             _long(high, c.Literal(LEAST)),
-            *_items(self.looked_up()),
+            *c.items(self.looked_up()),
             _set(self.bound(0), low),
             _set(self.bound(1), high),
             pragma="omp parallel for",
@@ -134,8 +134,8 @@ class _Owners:
         start = c.Binary("+", self.name["first"], c.Binary("*", part, size))
         inside = c.Binary("&&", c.Binary("<=", low, self.bound(0)), c.Binary("<", self.bound(1), high))
         meets = c.Binary("&&", c.Binary("<=", low, self.bound(1)), c.Binary("<", self.bound(0), high))
-        some = c.If(meets, c.Block(tuple(_items(self.masked()))))
-        every = c.If(inside, c.Block(tuple(_items(self.loop.body))), c.Block((some,)))
+        some = c.If(meets, c.Block(tuple(c.items(self.masked()))))
+        every = c.If(inside, c.Block(tuple(c.items(self.loop.body))), c.Block((some,)))
         return c.For(
             _long(part, ZERO),
             c.Binary("<", part, self.name["parts"]),
@@ -222,10 +222,6 @@ def _is_nothing(item: c.Stmt) -> bool:
         case c.If(then=then, otherwise=otherwise):
             return _is_nothing(then) and (otherwise is None or _is_nothing(otherwise))
     return False
-
-
-def _items(body: c.Stmt) -> tuple[c.Stmt, ...]:
-    return body.body if isinstance(body, c.Block) else (body,)
 
 
 def _long(name: c.Name, value: c.Expr, constant: bool = False) -> c.Decl:

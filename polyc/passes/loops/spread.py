@@ -9,7 +9,7 @@ import islpy as isl
 
 from polyc.analysis.expressions.straight import unconditional
 from polyc.analysis.extents import elements, on_parameters
-from polyc.analysis.readable import masked
+from polyc.analysis.readable import is_chosen
 from polyc.cost.peeling import is_peeled
 from polyc.cost.recurrences import MOST, rows_of, waits_for_nothing
 from polyc.cost.rows_at_once import involves, pieces_of, plain_accesses
@@ -485,19 +485,15 @@ class _Spreader:
         """Whether inner loops call functions where the data say so: no compiler makes vectors of that, and a branch
         that is seldom taken costs a row on its own less."""
         below = {name for one in inner for name in names(one.schedule.domain())}
-        bodies = [s.body for s in map(self.program.statements.__getitem__, below) if not self.is_masked(s)]
+        bodies = [s.body for s in map(self.program.statements.__getitem__, below) if not is_chosen(self.program, s)]
         branches = [node for body in bodies for node in c.walk(body) if isinstance(node, c.If)]
         return any(isinstance(node, c.Call) for branch in branches for node in c.walk(branch))
-
-    def is_masked(self, statement: Statement) -> bool:
-        """Whether what a statement does under a condition is printed as choices, once its scalars have places."""
-        return masked(self.program, statement, self.program.scop.privatizable) != statement.body
 
     def still_below_branches(self, member: Member) -> bool:
         """Whether what data decide on loads an element that stays where it is while a loop goes on: C compilers make no
         vectors of that loop then, since there may be no such element where the condition does not hold."""
         for statement, position in self.along(member):
-            if self.is_masked(statement):
+            if is_chosen(self.program, statement):
                 continue
             certain = {node.ref for node in unconditional(statement.body, inside=True)}
             sure = [a for a in statement.accesses if a.ref in certain]

@@ -113,7 +113,9 @@ def row_bytes(array: Array) -> int | None:
 
 def counter_of(loop: c.While | c.For) -> c.Expr | None:
     """The variable that each iteration adds 1 to, once, and nothing else changes."""
-    steps = [loop.step] if isinstance(loop, c.For) else [s.expr for s in _items(loop.body) if isinstance(s, c.ExprStmt)]
+    steps = (
+        [loop.step] if isinstance(loop, c.For) else [s.expr for s in c.items(loop.body) if isinstance(s, c.ExprStmt)]
+    )
     counters = [found for step in steps if step is not None and (found := _added_to(step)) is not None]
     if isinstance(loop, c.While) and any(isinstance(n, c.Jump) for n in c.walk(loop.body)):
         return None
@@ -122,10 +124,6 @@ def counter_of(loop: c.While | c.For) -> c.Expr | None:
         if changed == (0 if isinstance(loop, c.For) else 1):
             return counter
     return None
-
-
-def _items(body: c.Stmt) -> tuple[c.Stmt, ...]:
-    return body.body if isinstance(body, c.Block) else (body,)
 
 
 def _added_to(step: c.Expr) -> c.Expr | None:

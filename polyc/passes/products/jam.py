@@ -93,8 +93,7 @@ class _Jammer:
             case Mark():
                 return replace(node, child=self.at(node.child, above, reach))
             case Band():
-                cut = any(m.role is Role.TILE for m in above)
-                nest = sum_nest(self.program, node, Outer(above), cut)
+                nest = sum_nest(self.program, node, Outer(above))
                 if nest is not None:
                     return self.jammed(node, nest, above, reach())
                 members = node.members

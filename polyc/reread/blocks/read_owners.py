@@ -107,10 +107,10 @@ class _Comparison:
         _is(threads and counted == parts, "threads are not counted")
         several = c.Binary("&&", c.Binary(">", self.parts, ONE), c.Binary("<", self.start, self.end))
         _is(asked.condition == several, "parts are asked for where there are none")
-        self.asked(_items(asked.then))
+        self.asked(c.items(asked.then))
         _is(run.condition == c.Binary(">", self.size, ZERO), "parts run that have no size")
-        _is(run.otherwise is not None and _items(run.otherwise) == (self.loop,), "the loop is not the other case")
-        self.shared(_items(run.then))
+        _is(run.otherwise is not None and c.items(run.otherwise) == (self.loop,), "the loop is not the other case")
+        self.shared(c.items(run.then))
 
     def bodies(self) -> None:
         """(3), and names of the block's own."""
@@ -158,7 +158,7 @@ class _Comparison:
         _is(isinstance(node, c.For), "a loop over the blocks is missing")
         assert isinstance(node, c.For)
         _is(node == replace(self.loop, body=node.body, pragmas=pragmas), "blocks are run in another order")
-        return _items(node.body)
+        return c.items(node.body)
 
     def asked(self, items: tuple[c.Stmt, ...]) -> None:
         """(1)."""
@@ -260,8 +260,8 @@ class _Comparison:
         match self.blockwise(blocks):
             case (c.If(condition=one, then=whole, otherwise=c.Block(body=(c.If(otherwise=None) as rest,))),):
                 _is((one, rest.condition) == (inside, meets), "parts run other blocks")
-                _is(_items(whole) == _items(self.loop.body), "a part runs another body")
-                _is(_items(self.asking(rest.then, a, b)) == _items(self.asked_for()), "a part updates other cells")
+                _is(c.items(whole) == c.items(self.loop.body), "a part runs another body")
+                _is(c.items(self.asking(rest.then, a, b)) == c.items(self.asked_for()), "a part updates other cells")
             case _:
                 raise _Other("the parts run blocks otherwise")
 
@@ -336,10 +336,6 @@ def _is_empty(item: c.Stmt) -> bool:
         case c.If(then=then, otherwise=otherwise):
             return _is_empty(then) and (otherwise is None or _is_empty(otherwise))
     return False
-
-
-def _items(body: c.Stmt) -> tuple[c.Stmt, ...]:
-    return body.body if isinstance(body, c.Block) else (body,)
 
 
 def _set(target: c.Expr, value: c.Expr) -> c.ExprStmt:

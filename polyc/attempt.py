@@ -42,7 +42,7 @@ PRIVATE_BYTES = 4096
 """The largest array of which each thread of a GPU has a copy."""
 LATE = 15.0
 """Seconds of processor time of a region, its children included, after which no search for the pass at fault begins."""
-PRINTING, READING = 3, 2
+PRINTING, READING = 3, 4
 """How many times the isl operations of a pass printing a program may take, and comparing the text with it."""
 
 

@@ -308,7 +308,7 @@ def _with_rows(region: Region, options: Options) -> Compiled:
     """One region, with private rows whose lengths the sizes decide where it has any use for them."""
     found = _asked(region, options)
     rows = region.scop.rows
-    own = {b.array for b in found.program.buffers.values() if b.storage in ("private", "spread")}
+    own = {buffer.array for buffer in found.program.buffers.values()}
     if rows is None or options.gpu or own & rows.arrays.keys():  # GPUs run it without these rows anyway
         return found
     return _asked(replace(region, scop=without_rows(region.scop)), options)

@@ -9,7 +9,7 @@ import islpy as isl
 
 from polyc.analysis.coincident import within_iteration
 from polyc.analysis.expressions.promoted import EXTREMA, ROOTS, ROUNDED, floating_type, is_int
-from polyc.analysis.expressions.selects import WHOLE_PLACE, Choices, as_selects, folded_scalars, has_choices
+from polyc.analysis.expressions.selects import Choices, as_selects, folded_scalars, has_choices
 from polyc.analysis.expressions.straight import ABSOLUTE, either, unconditional
 from polyc.analysis.extents import elements
 from polyc.model import ctree as c
@@ -171,7 +171,9 @@ def masked(program: Program, statement: Statement, own: Set[str] = frozenset()) 
         has_place = node.array in own or (statement.name, node.ref) in places
         if not has_place:
             return ""
-        return WHOLE_PLACE if arrays[node.array].element.kind == "int" else floating_type(node, arrays, {})
+        element = arrays[node.array].element
+        whole = "unsigned" if element.size_bytes <= 4 else "unsigned long long"
+        return whole if element.kind == "int" else floating_type(node, arrays, {})
 
     def is_there(node: c.ArrayRef) -> bool:
         array, access = arrays[node.array], accesses.get(node.ref)

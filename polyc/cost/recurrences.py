@@ -60,7 +60,7 @@ def rows_of(program: Program, band: Band, apart: bool = False) -> Rows | None:
     others = (Role.TILE, Role.REGISTER, Role.UNROLLED)  # what is unrolled waits in the vectors of a loop around it
     if along is None or any(m.role in others for b in bands for m in b.members):
         return None
-    around = dict(_innermost(band, ()))
+    around = dict(innermost_bands(band, ()))
     inner = list(around)
     waiting = [b for b in inner if _carried(program, b, around[b])]
     strides = strides_of(along, program)
@@ -95,6 +95,25 @@ def waits_for_nothing(node: Node) -> bool:
     return all(band.members[-1].coincident for band in inner)
 
 
+def reads_ahead(program: Program, band: Band, around: tuple[Member, ...]) -> bool:
+    """Whether the last loop of a band stays in its order only because iterations read what later ones overwrite,
+    `v[i] = f(v[i + 1])`: C compilers make vectors of it as it stands.
+
+    around: the loops around it
+    """
+    last = band.members[-1]
+    instances = last.schedule.domain()
+    statement = program.statements[names(instances)[0]]
+    position = (
+        dimension_of(value_on(last.schedule, statement.domain.get_space())) if len(names(instances)) == 1 else None
+    )
+    written = [a for a in statement.accesses if a.kind is not AccessKind.READ]
+    if last.coincident or position is None or len({a.array for a in written}) < len(written):
+        return False
+    moved = (a for a in statement.accesses if any(a.array == one.array for one in written))
+    return all(step_of(a, position) == 1 for a in moved) and not _carried(program, band, around)
+
+
 def _moves(statement: Statement, along: Member, inner: Member, program: Program) -> bool:
     """Whether what a statement writes moves in both loops, so that it is no sum; what is private may be anything."""
     chosen = is_chosen(program, statement)
@@ -120,16 +139,16 @@ def _updates(statement: Statement, program: Program) -> list[Statement]:
     return [replace(statement, body=item, accesses=own) for item, own in zip(items, loads, strict=True)]
 
 
-def _innermost(node: Node, above: tuple[Member, ...]) -> Iterator[tuple[Band, tuple[Member, ...]]]:
+def innermost_bands(node: Node, above: tuple[Member, ...]) -> Iterator[tuple[Band, tuple[Member, ...]]]:
     """The bands that have no others below them, each with the loops around its last one."""
     match node:
         case Band(members=members):
             if not has_loops(node.child):
                 yield node, (*above, *members[:-1])
-            yield from _innermost(node.child, above + members)
+            yield from innermost_bands(node.child, above + members)
         case _:
             for child in child_nodes(node):
-                yield from _innermost(child, above)
+                yield from innermost_bands(child, above)
 
 
 def _carried(program: Program, band: Band, around: tuple[Member, ...]) -> set[str]:

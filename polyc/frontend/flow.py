@@ -31,16 +31,21 @@ def accesses_of(placed: list[Placed], arrays: frozenset[str], *, reads: bool) ->
 
 
 def written_first(placed: list[Placed], arrays: frozenset[str], context: isl.Set) -> frozenset[str]:
-    """The arrays none of whose reads may see a value from before the region.
+    """The arrays none of whose reads may see a value from before the region."""
+    return arrays - read_first(placed, arrays, context).keys()
 
-    math: may_no_source(flow(reads, must-writes)) has no element of them
+
+def read_first(placed: list[Placed], arrays: frozenset[str], context: isl.Set) -> dict[str, isl.Set]:
+    """The elements that may be read before the region writes them, of the arrays that have such.
+
+    math: may_no_source(flow(reads, must-writes))
     """
     if not arrays:
-        return arrays
+        return {}
     reads = accesses_of(placed, arrays, reads=True).intersect_params(context.params())
     writes = accesses_of(placed, arrays, reads=False)
     exposed = flow_of(reads, writes, order_map(placed)).live_in.range()
-    return arrays - {set_name(piece) for piece in sets(exposed) if not piece.is_empty()}
+    return {set_name(piece): piece for piece in sets(exposed) if not piece.is_empty()}
 
 
 def inside_rows(placed: list[Placed], arrays: Iterable[Array]) -> isl.Set:

@@ -10,13 +10,15 @@ from polyc.frontend.build import Placed
 from polyc.frontend.c.liveness import is_like_local
 from polyc.frontend.c.state import CTX, Region
 from polyc.frontend.c.symbols import FEW_BYTES, PRIVATE_BYTES
-from polyc.frontend.flow import inside_rows, is_made_again, length_of, written_first
+from polyc.frontend.flow import inside_rows, is_made_again, length_of, read_first, written_first
 from polyc.frontend.live_out import After
 from polyc.model.scop import Array, Rows, Storage
 from polyc.records import dataclass, replace
 
 FEW_PIECES = 30
 """Pieces of a set of sizes with which operations of isl take little time."""
+HARDLY = 4
+"""Sizes below which a program does hardly anything: they may run as written."""
 LONG_BYTES = 1 << 16
 """Of the rows of any length of which each thread has one; longer ones run as written."""
 
@@ -56,7 +58,11 @@ def private_memory(
     inside = inside_rows(placed, [arrays[key] for key in sorted(own | long) if arrays[key].rank == 1])
     context = context.intersect_params(inside) if inside.n_basic_set() <= FEW_PIECES else context
     live -= written_first(placed, alone, context)
-    names = written_first(placed, (own - live) | long, context)
+    names = (own - live) | long
+    for key, elements in sorted(read_first(placed, names, context).items()):
+        enough = _enough(elements, context.params().intersect(assumed.params()))
+        names = names if enough is not None else names - {key}
+        assumed = assumed if enough is None else assumed.intersect_params(enough)
     lengths = {key: length_of(key, placed, context.intersect(assumed)) for key in sorted(names & long)}
     known = {key: length for key, length in lengths.items() if length is not None}
     rows = Rows({key: arrays[key] for key in known}, assumed.params()) if known else None
@@ -69,6 +75,26 @@ def private_memory(
     declared = [arrays[key] for key in arrays if arrays[key].rank and _is_declared(region, key)]
     bounds = inside_rows(placed, declared).intersect(context.params())
     return Private(names - (lengths.keys() - known.keys()), live, arrays, context, assumed, bounds, rows)
+
+
+def _enough(elements: isl.Set, possible: isl.Set) -> isl.Set | None:
+    """The sizes for which none of the elements exists, if they are all but those for which a loop hardly runs.
+
+    double v[9]; for (i <= n) v[i] = …; … = v[0];  ->  n >= 0
+    """
+    usual, enough = possible, isl.Set.universe(possible.get_space())
+    for position in range(usual.dim(isl.dim_type.param)):
+        least = isl.Aff.zero_on_domain(isl.LocalSpace.from_space(usual.get_space())).add_constant_val(-HARDLY)
+        least = least.add_coefficient_val(isl.dim_type.param, position, 1)
+        usual = usual.add_constraint(isl.Constraint.inequality_from_aff(least))
+    for piece in elements.params().intersect(possible).get_basic_sets():
+        halves = [isl.BasicSet.universe(piece.get_space()).add_constraint(one) for one in piece.get_constraints()]
+        others = [isl.Set.from_basic_set(half).complement() for half in halves if not piece.dim(isl.dim_type.div)]
+        allowed = [one for one in others if one.n_basic_set() == 1 and usual.is_subset(one)]
+        if not allowed or usual.is_empty():
+            return None
+        enough = enough.intersect(allowed[0])
+    return enough
 
 
 def _is_declared(region: Region, key: str) -> bool:

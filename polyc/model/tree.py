@@ -57,6 +57,8 @@ class Worth:
     least: int
     tiles: tuple[tuple[isl.PwAff, int], ...] = ()
     """Of loops over tiles that share threads: the extents, and the sizes of tiles, of which one has to be less."""
+    fetched: tuple[tuple[isl.PwAff, int], ...] = ()
+    """Extents, and what each of them has to exceed: so many iterations share what a line of another core's costs."""
 
 
 @dataclass(frozen=True, slots=True)

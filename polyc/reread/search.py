@@ -224,8 +224,6 @@ class _Walk:
         """Whether all elements that a loop's body touches are linear in its counter, wherever it touches any."""
         for node in c.walk(body):
             match node:
-                case c.If(condition=asked) if key in mentions(asked) and mentions(asked) & set(self.search.ends):
-                    return False
                 case c.For(init=init, condition=asked) if self.concerns(node.body):
                     if any(key in mentions(part) for part in (init, asked) if part is not None):
                         return False
@@ -330,12 +328,13 @@ class _Walk:
 
 
 def _unasked(node: c.Node, key: str) -> c.Node | None:
-    """A branch that is taken in some iterations, as one whose condition no text asks: what it touches counts always."""
+    """A branch that is taken in some iterations, as one whose condition no text asks: what it touches counts always, as
+    does what the condition touches."""
     if not isinstance(node, c.If) or key not in mentions(node.condition):
         return None
     then, other = (part and c.rewrite(part, lambda item: _unasked(item, key)) for part in (node.then, node.otherwise))
     assert then is not None
-    return replace(node, condition=c.Literal("0"), then=then, otherwise=other)
+    return replace(node, condition=c.Binary(",", node.condition, c.Literal("")), then=then, otherwise=other)
 
 
 __all__ = ["Unseen", "behind_search"]

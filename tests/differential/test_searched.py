@@ -70,6 +70,19 @@ void warped(int n, const float *at, const double *in, double *out)
         out[i] = in[k] * (place - k);
     }
 }
+void ranked(int n, const int *row, const int *col, const int *degree, double *x, double *y)
+{
+    double lost = 0;
+    for (int i = 0; i < n; i++)
+        if (degree[i] == 0)
+            lost += x[i];
+    for (int i = 0; i < n; i++) {
+        double sum = lost;
+        for (int j = row[i]; j < row[i + 1]; j++)
+            sum += x[col[j]] / (degree[col[j]] + 1);
+        y[i] = sum;
+    }
+}
 struct plan { int n, m; double *from; };
 void emitted(const struct plan *plan, const int *seen, double *out)
 {
@@ -106,6 +119,7 @@ int main(void)
         double *y = pool + (way == 1 ? 5 * N + N / 2 : way == 2 ? 6 * N - 1 : way == 3 ? 4 * N + 1 : 9 * N);
         rows(way == 4 ? 0 : N, numbers, numbers + N + 1, pool, x, y);
         near(N, 4, list, points, points + (way == 5 ? 3 * N - 1 : way == 6 ? 0 : way == 7 ? 3 * N : 9 * N), numbers);
+        ranked(way == 4 ? 0 : N, numbers, numbers + N + 1, numbers + 3 * N, x, way == 8 ? x + 1 : y);
         picked(N, numbers + 2 * N, x, y + (way == 8 ? 3 : 2 * N), pool + 30 * N);
         turned(N, numbers + 2 * N, (const int (*)[4])(numbers + N), way == 2 ? (double *)(numbers + 3 * N + 10) : y);
         stretched(N, x, way == 3 ? x + 2 * N : y, numbers + 2 * N);

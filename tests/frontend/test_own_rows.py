@@ -44,7 +44,7 @@ LAST = (
     ("last", "own"),
     [
         ("row[m - 1]", True),  # there is such an element
-        ("a[i][0] > 0 ? row[m - 1] : 0", False),  # where data say so
+        ("a[i][0] > 0 ? row[m - 1] : 0", True),  # where data say so: for other sizes it runs as written
         ("m > 0 ? row[m - 1] : 0", True),
         ("row[m - 1] + row[k[i]]", False),
     ],
@@ -57,6 +57,18 @@ def test_elements_that_there_have_to_be(last: str, own: bool, scop: Modeller) ->
     if own:
         some = type(found.known)("[n, m] -> { : n > 0 and m > 100 }")
         assert found.known.intersect(some).is_empty()
+
+
+@pytest.mark.parametrize(("first", "own"), [("0", True), ("2", True), ("k[0]", False)])
+def test_rows_that_are_written_first_for_the_sizes_that_count(first: str, own: bool, scop: Modeller) -> None:
+    """`m >= 1` is asked of the sizes, as for others what an iteration before it left would be read."""
+    loops = LAST.replace("row[0] = a[i][0];", "").replace("int j = 1", "int j = FROM").replace("row[j - 1] + ", "")
+    text = ROWS.format(loops=loops.format(last=f"row[{first}]"), size=100).replace("int n", "int n, int m, int k[n]")
+    found = scop(text.replace("FROM", "0").replace("j < n", "j < m"))
+    assert ("row" in found.privatizable) == own
+    if own:
+        some = type(found.known)(f"[n, m] -> {{ : n > 0 and m <= {first} }}")
+        assert found.known.intersect(found.assumed).intersect(some).is_empty()
 
 
 LENGTHS = """#include <stdlib.h>

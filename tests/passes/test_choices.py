@@ -84,6 +84,59 @@ def test_forces_within_a_cutoff(tmp_path: Path) -> None:
     assert "ax_of[i - it] = polyc_select(polyc_taken, ax_of[i - it] + s * dx, ax_of[i - it]);" in text
 
 
+NEAREST = """
+#include <math.h>
+static float x[99], y[99], depth[99];
+static {whole} nearest[99];
+void f(int n)
+{{
+#pragma scop
+    for (int i = 0; i < 99; i++) {{
+        float best = 1e30f;
+        {whole} hit = -1;
+        int hits = 0;
+        for (int j = 0; j < 99; j++) {{
+            float b = x[i] * y[j] + x[j], d = b * b - y[j];
+            if (d > 0) {{
+                float t = b - sqrtf(d);
+                hits++;
+                if (t > 0 && t < best) {{
+                    best = t;
+                    hit = j;
+                }} else if (t < -0.9f)
+                    hit = -3;
+                else
+                    best += 0.25f;
+            }} else if (d < -0.5f)
+                hits--;
+        }}
+        depth[i] = best + hits;
+        nearest[i] = hit;
+    }}
+#pragma endscop
+}}
+"""
+
+
+@pytest.mark.parametrize("whole", ["int", "short", "long"])
+def test_branches_inside_of_branches(whole: str, tmp_path: Path) -> None:
+    """Roots below a condition, and whole numbers that are set there."""
+    text = text_of(NEAREST.format(whole=whole), tmp_path)
+    assert "int polyc_taken1 = polyc_taken & ((t > 0) & (t < best_of[i - it]));" in text
+    assert "int polyc_taken2 = polyc_taken & !polyc_taken1;" in text
+    cast = "unsigned long long" if whole == "long" else "unsigned"
+    assert f"hit_of[i - it] += polyc_taken1 * (({cast})j - hit_of[i - it]);" in text
+    assert "polyc_sqrtf(d)" in text
+    assert "if (d > 0)" not in text.split("as it was written")[0]
+
+
+def test_not_where_a_number_would_be_converted(tmp_path: Path) -> None:
+    """Of a negative one without a sign there is no telling what becomes."""
+    for value in ("t", "-1.5f"):
+        text = text_of(NEAREST.format(whole="int").replace("hit = -3", f"hit = {value}"), tmp_path)
+        assert "polyc_taken" not in text
+
+
 def test_forces_that_set_errno_are_computed_where_they_are_asked_for(tmp_path: Path) -> None:
     text = compiled(FORCES % "#include <errno.h>\nint failed(void) { return errno != 0; }", tmp_path).text
     assert "polyc_taken" not in text

@@ -53,6 +53,32 @@ def test_threads_start_where_they_save_time(name: str, tmp_path: Path) -> None:
     assert "#pragma omp parallel for\n" in always.text
 
 
+REFLECTED = """
+void f(int n, int m, double A[m][n], const double v[m], double s[n])
+{
+#pragma scop
+    for (int k = 0; k < n; k++)
+        for (int j = k + 1; j < n; j++) {
+            double t = 0;
+            for (int i = k + 1; i < m; i++)
+                t += COLUMN * A[i][j];
+            for (int i = k + 1; i < m; i++)
+                A[i][j] -= t * COLUMN;
+        }
+#pragma endscop
+}
+"""
+
+
+@pytest.mark.parametrize("column", ["A[i][k]", "v[i]"])
+def test_a_column_that_another_core_wrote_takes_long(column: str, tmp_path: Path) -> None:
+    """Threads have to have more iterations in which a line is used than it takes until the line is there."""
+    text = compiled(REFLECTED.replace("COLUMN", column), tmp_path).text
+    (line,) = (line for line in text.splitlines() if "#pragma omp parallel" in line)
+    counts = [int(count) for count in re.findall(r"n - 1 > (\d+)", line)]
+    assert (max(counts, default=0) > 500) == (column == "A[i][k]")
+
+
 STEPS = """
 void f(int n, int t, double A[n][n], double B[n][n])
 {

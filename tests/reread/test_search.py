@@ -155,6 +155,29 @@ def test_other_ends_are_refused(name: str, flat: tuple[Scop, Rendered]) -> None:
     assert_refused(flat, ENDS[name])
 
 
+LOST = """
+void lost(int n, const int *col, const int *degree, double *x, double *y)
+{
+    double lost = 0;
+    for (int i = 0; i < n; i++)
+        if (degree[i] == 0)
+            lost += x[i];
+    for (int i = 0; i < n; i++)
+        y[i] = lost + x[col[i]] / (degree[col[i]] + 1);
+}
+"""
+
+
+@pytest.mark.parametrize("name", ["", "degree_first", "degree_last", "x_first", "x_last"])
+def test_what_a_condition_touches_at_the_ends_of_a_loop(name: str) -> None:
+    (region,) = read("t.c", InputOptions(detect=True), text=LOST).regions
+    found = (region.scop, render_region(compile_region(region, Options()).program, region, True))
+    if name:
+        assert_refused(found, without(keeps(name)))
+    else:
+        assert guard_faults(*found) == []
+
+
 @pytest.mark.parametrize("index", ["off[i] + x * x", "off[i + x]", "off[i] + x / 2", "off[i] + (x & 7)"])
 def test_what_is_not_linear_runs_all_iterations(index: str) -> None:
     text = FLAT.replace("off[i] + 2 * x + y * 3", index)

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Set
-from functools import partial
 from typing import TypeGuard
 
 from polyc.analysis.expressions.promoted import ROOTS, ROUNDED
 from polyc.model import ctree as c
-from polyc.records import dataclass, replace
+from polyc.records import dataclass, field, replace
 
 TAKEN = "polyc_taken"
 """The variable that has the answer of the condition."""
 FLOATS = ("float", "double")
-WHOLE_PLACE = "int"
-"""What `place_of` answers for a whole number, of whatever size."""
 _ABSOLUTE = ("fabs", "fabsf")
 _UPDATES = ("=", "+=", "-=", "*=")
 
@@ -26,49 +23,104 @@ def as_selects(
 ) -> c.Block | None:
     """Conditional updates as choices; None where a statement has another form. Of two comparisons, both are made.
 
-    rewrite:  if (r < c) { float s = e; x += s * d; k++; } else y += e;
-              -> { int t = r < c; float s = e; x = t ? x + s * d : x; k += t; y = t ? y : y + e; }, by macros
+    rewrite:  if (r < c) { float s = e; x += s * d; k++; if (s < x) n = i; } else y += e;
+              -> { int t = r < c; float s = e; x = t ? x + s * d : x; k += t;
+                   int t1 = t & (s < x); n += t1 * ((unsigned)i - n); y = t ? y : y + e; }, by macros
 
-    place_of: `float`, `double` or `int` where a reference is to such a value of the iteration's own, which nobody else
-              sees; else ""
+    place_of: the type in which a value is computed, where a reference is to one of the iteration's own, which nobody
+              else sees: `float` or `double`, for whole numbers one without a sign; else ""
     is_there: whether it is to a floating value that may be read whatever the condition says
     plain:    functions of floating values that do nothing else
     ensures:  the same values. Floating operations trap for no operands; those of iterations that are left out may raise
               exceptions that nobody asks for
     """
-    harmless = partial(_is_harmless, is_there=is_there, plain=plain)
-    test = _together(node.condition, lambda part: harmless(part, declared=set()))
-    found: list[c.Stmt] = [c.Decl("int", TAKEN, (), test)]
-    declared: set[str] = set()
-    updates = 0
-    for branch, taken in ((node.then, True), (node.otherwise, False)):
-        for item in c.items(branch):
-            match item:
-                case c.Decl(type=text, name=name, extents=(), init=init) if (
-                    init is not None
-                    and name not in declared
-                    and text.removeprefix("const ") in FLOATS
-                    and harmless(init, declared=declared)
-                ):
-                    declared.add(name)
-                    found.append(item)
-                case c.ExprStmt(expr=c.Assign(op=op, target=c.ArrayRef() as place, value=value) as update) if (
-                    op in _UPDATES and (kind := place_of(place)) in FLOATS and harmless(value, declared=declared)
-                ):
+    selects = _Selects(place_of, is_there, plain)
+    return c.Block(tuple(selects.found)) if selects.branches(node, None) and selects.updates else None
+
+
+@dataclass(slots=True)
+class _Selects:
+    place_of: Callable[[c.ArrayRef], str]
+    is_there: Asked
+    plain: Set[str]
+    found: list[c.Stmt] = field(default_factory=list)
+    declared: set[str] = field(default_factory=set)
+    updates: int = 0
+    tests: int = 0
+
+    def branches(self, node: c.If, around: c.Expr | None) -> bool:
+        """Both branches of a condition, as far as each item can be told as a choice.
+
+        around: whether the condition is asked at all
+        """
+        if around is not None and not _is_test(node.condition, self.is_free):
+            return False
+        taken = self.asked(_together(node.condition, self.is_free), around)
+        if not all(self.item(item, taken, True) for item in c.items(node.then)):
+            return False
+        others = c.items(node.otherwise)
+        if not others or around is None:
+            return all(self.item(item, taken, False) for item in others)
+        other = self.asked(c.Unary("!", taken), around)
+        return all(self.item(item, other, True) for item in others)
+
+    def asked(self, test: c.Expr, around: c.Expr | None) -> c.Name:
+        """A new variable with the answer of a condition."""
+        taken = c.Name(f"{TAKEN}{self.tests or ''}")
+        self.tests += 1
+        self.found.append(c.Decl("int", taken.name, (), test if around is None else c.Binary("&", around, test)))
+        return taken
+
+    def item(self, item: c.Stmt, taken: c.Name, then: bool) -> bool:
+        """then: whether it is done where `taken` is 1, and not where it is 0"""
+        once = taken if then else c.Unary("!", taken)
+        match item:
+            case c.If():
+                return self.branches(item, once)
+            case c.Decl(type=text, name=name, extents=(), init=init) if (
+                init is not None
+                and name not in self.declared
+                and text.removeprefix("const ") in FLOATS
+                and self.harmless(init)
+            ):
+                self.declared.add(name)
+                self.found.append(item)
+                return True
+            case c.ExprStmt(expr=c.Assign(op=op, target=c.ArrayRef() as place, value=value) as update):
+                kind = self.place_of(place)
+                if op in _UPDATES and kind in FLOATS and self.harmless(value):
                     new = value if op == "=" else c.Binary(op[0], place, value)
-                    both = (new, place) if taken else (place, new)
-                    choice = c.Call(SELECTS[kind], (c.Name(TAKEN), *both))
-                    found.append(replace(item, expr=replace(update, op="=", value=choice)))
-                    updates += 1
-                case c.ExprStmt(expr=c.Postfix(op="++" | "--" as op, operand=c.ArrayRef() as place)) if (
-                    place_of(place) == WHOLE_PLACE
-                ):
-                    once = c.Name(TAKEN) if taken else c.Unary("!", c.Name(TAKEN))
-                    found.append(replace(item, expr=c.Assign(f"{op[0]}=", place, once)))
-                    updates += 1
-                case _:
-                    return None
-    return c.Block(tuple(found)) if updates else None
+                    both = (new, place) if then else (place, new)
+                    changed = c.Assign("=", place, c.Call(SELECTS[kind], (taken, *both)))
+                elif op == "=" and kind not in ("", *FLOATS) and self.is_whole(value):
+                    changed = c.Assign("+=", place, c.Binary("*", once, c.Binary("-", c.Cast(kind, value), place)))
+                else:
+                    return False
+                self.found.append(replace(item, expr=replace(update, op=changed.op, value=changed.value)))
+            case c.ExprStmt(expr=c.Postfix(op="++" | "--" as op, operand=c.ArrayRef() as place)) if self.place_of(
+                place
+            ) not in ("", *FLOATS):
+                self.found.append(replace(item, expr=c.Assign(f"{op[0]}=", place, once)))
+            case _:
+                return False
+        self.updates += 1
+        return True
+
+    def harmless(self, expr: c.Expr) -> bool:
+        return _is_harmless(expr, self.is_there, self.plain, self.declared)
+
+    def is_whole(self, value: c.Expr) -> bool:
+        """Whether a value is a whole number, or a counter or size."""
+        match _bare(value):
+            case c.Name(name=name):
+                return name not in self.declared
+            case c.Literal(text=text):
+                return text.rstrip("uUlL").isdigit()
+        return False
+
+    def is_free(self, part: c.Expr) -> bool:
+        """Whether an operand of a comparison can be computed in vain."""
+        return isinstance(part, c.Name) or self.harmless(part)
 
 
 def _is_harmless(expr: c.Expr, is_there: Asked, plain: Set[str], declared: set[str]) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import reduce
 
 import islpy as isl
@@ -412,13 +412,14 @@ class LoopPrinter:
             factors.insert(0, c.Literal("1.0"))
         amount = reduce(lambda left, right: c.Binary("*", left, right), factors)
         enough: c.Expr = c.Binary(">", amount, c.Literal(str(worth.least)))
-        several: list[c.Expr] = []
-        for extent, size in worth.tiles:
-            count = self.size(extent)
-            if not self.never_above(count, size):
-                several.append(c.Binary(">", count, c.Literal(str(size))))
-        either = reduce(lambda one, other: c.Binary("||", one, other), several) if several else None
-        return enough if either is None else c.Binary("&&", either, enough)
+        several, shared = self.above(worth.tiles), self.above(worth.fetched)
+        either = [reduce(lambda one, other: c.Binary("||", one, other), several)] if several else []
+        return reduce(lambda one, other: c.Binary("&&", one, other), [*either, *shared, enough])
+
+    def above(self, limits: Sequence[tuple[isl.PwAff, int]]) -> list[c.Expr]:
+        """`n > 32` for each extent and number, but for extents that never exceed theirs."""
+        counts = [(self.size(extent), number) for extent, number in limits]
+        return [c.Binary(">", count, c.Literal(str(n))) for count, n in counts if not self.never_above(count, n)]
 
     def size(self, extent: isl.PwAff) -> c.Expr:
         """An extent; where it has several forms, the least of them: from the greatest first value to the least last

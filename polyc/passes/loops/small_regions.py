@@ -16,10 +16,12 @@ from polyc.model.program import Program
 from polyc.model.scop import AccessKind, Statement
 from polyc.model.tree import Member, Role, Worth
 from polyc.nests.samples import written_cells
-from polyc.nests.strides import UNROLLED
+from polyc.nests.strides import UNROLLED, step_of
 from polyc.poly import affine_of, box_extents, box_volume, names, set_name, sets, value_on
 from polyc.records import replace
 
+FETCHED_US = 0.14
+"""Until a line is there that another core wrote."""
 FROM_AFAR = 2.0
 """How many times longer than its operations a loop takes at least whose data come from memory."""
 SEARCHED = 4
@@ -94,13 +96,44 @@ def worth_of(
         near = cycles / max(each / (Rates().operations * lanes), moved / machine.bytes_per_cycle(first))
         in_cache = machine.capacity(last, machine.cores) * within / data if data else inf
         least = min(near, max(least, in_cache))
+    fetched = _fetched(program, above, member, largest, FETCHED_US * machine.clock_ghz * 1e3 * least / cycles)
     least *= apart  # of `i += 4`, extents count each number
     most = [e.intersect_domain(program.scop.bounded).max_val() for e in extents]
     if all(m.is_int() for m in most) and least > prod(m.to_python() for m in most):
         return Worth((), 2)
     constants = prod(int(e.max_val().to_python()) for e in extents if e.is_cst())
     open_ones = tuple(e for e in extents if not e.is_cst())
-    return Worth(open_ones, _plain(least / constants), _turns(program, member, largest)) if open_ones else Worth((), 0)
+    turns = _turns(program, member, largest)
+    return Worth(open_ones, _plain(least / constants), turns, fetched) if open_ones else Worth((), 0)
+
+
+def _fetched(
+    program: Program, above: Sequence[Member], member: Member, instances: isl.Set, least: float
+) -> tuple[tuple[isl.PwAff, int], ...]:
+    """How many iterations a loop has to have, where each step of a loop inside of it fetches a line that another core
+    wrote in the iteration before of the loops around: a column, `A[i][j] -= A[i][k] * s[j]` along i.
+
+    least: how many iterations take as long as a line takes
+    """
+    dimension = _dimension(replace(member, size=1), instances)
+    fixed = _dimensions(above, instances) or set[int]()
+    inner = {*range(instances.dim(isl.dim_type.set))} - fixed - {dimension}
+    if not above or dimension is None or len(inner) != 1:
+        return ()
+    (along,), statement = inner, program.statements[set_name(instances)]
+    written = {a.array for s in program.statements.values() for a in s.accesses if a.kind is not AccessKind.READ}
+    columns = [
+        a
+        for a in statement.accesses
+        if a.kind is AccessKind.READ and a.exact and a.array in written - program.scop.privatizable
+        if step_of(a, dimension) == 0 and step_of(a, along) == 2
+    ]
+    extents = box_extents(
+        instances, program.scop.known, {*range(instances.dim(isl.dim_type.set))} - {dimension}, MOST_FORMS
+    )
+    if not columns or extents is None or extents[0].is_cst():
+        return ()
+    return ((extents[0], _plain(least)),)
 
 
 def _of_bands(instances: isl.Set, extents: list[isl.PwAff], fixed: set[int]) -> list[isl.PwAff]:
@@ -207,7 +240,8 @@ def with_tiles(program: Program, at: isl.Set, shared: Sequence[Member]) -> Seque
     largest_tile = 1.0  # `n * n > 6000` says that n > 64
     for one in worth.extents:
         largest_tile *= next((size for extent, size in tiles if extent.plain_is_equal(one)), inf)
-    if largest_tile <= worth.least:
+    asked_anyway = any(extent.plain_is_equal(tiles[0][0]) and n >= tiles[0][1] for extent, n in worth.fetched)
+    if largest_tile <= worth.least or (asked_anyway and len(tiles) == 1):
         return shared
     return [replace(shared[0], worth=replace(worth, tiles=tuple(tiles))), *shared[1:]]
 

@@ -11,7 +11,7 @@ from polyc.analysis.expressions.straight import unconditional
 from polyc.analysis.extents import elements, on_parameters
 from polyc.analysis.readable import is_chosen
 from polyc.cost.peeling import is_peeled
-from polyc.cost.recurrences import MOST, rows_of, waits_for_nothing
+from polyc.cost.recurrences import MOST, innermost_bands, reads_ahead, rows_of, waits_for_nothing
 from polyc.cost.rows_at_once import involves, pieces_of, plain_accesses
 from polyc.cost.time import CHEAP_CALLS, SET_ERRNO
 from polyc.model import ctree as c
@@ -254,7 +254,7 @@ class _Spreader:
         if size and (not few or self.calls(inner) or self.branches(band, inner)):
             candidates = [m for m in band.members if m.coincident and all(self.has_places(a, m) for a in settled)]
             columns = {id(m): columns_of(self.program, band, m, above, size) for m in candidates}
-            member, rows = self.chosen(band, inner, columns, frozenset(written))
+            member, rows = self.chosen(band, above, inner, columns, frozenset(written))
             if member is not None and not rows and self.takes_turns(member, inner):
                 member = None
         if member is None and any(self.program.scop.arrays[name].rank for name in written):
@@ -350,7 +350,12 @@ class _Spreader:
         self.program = self.program.remark("spread", STAGE, message, statements, **data)
 
     def chosen(
-        self, band: Band, inner: list[Member], columns: dict[int, tuple[Column, ...]], spread: frozenset[str]
+        self,
+        band: Band,
+        above: tuple[Member, ...],
+        inner: list[Member],
+        columns: dict[int, tuple[Column, ...]],
+        spread: frozenset[str],
     ) -> tuple[Member | None, int]:
         """The loop that goes innermost, and how many rows at once it makes where it goes from row to row; None where
         the loops inside are as good.
@@ -376,7 +381,10 @@ class _Spreader:
         best = max(reversed(candidates), key=lambda m: strides[id(m)].gain, default=None)
         if best is None:
             return None, 0
-        better = (m.coincident and strides[id(m)].gain >= strides[id(best)].gain for m in inner)
+        below = innermost_bands(band.child, (*above, *band.members))
+        ahead = [one.members[-1] for one, around in below if reads_ahead(self.program, one, around)]
+        at_once = (m for m in inner if m.coincident or m in ahead)
+        better = (strides[id(m)].gain >= strides[id(best)].gain for m in at_once)
         along_lines = all(strides[id(m)].far < strides[id(best)].far for m in inner)
         if strides[id(best)].gain <= 0 or along_lines:
             if self.stays_in_rows(best):

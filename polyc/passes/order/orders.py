@@ -13,6 +13,7 @@ from polyc.analysis.dependences import accesses_of
 from polyc.analysis.order import order_map, order_of, runs
 from polyc.analysis.witness import in_loop
 from polyc.cost.balance import saved_seconds
+from polyc.cost.recurrences import innermost_bands, reads_ahead
 from polyc.flow import compute_false, compute_flow
 from polyc.machine import load_cpu
 from polyc.model.program import Group, Program
@@ -104,10 +105,10 @@ def _straightened(
     if is_finished(node) or not members or not (skews or in_sequence or few or down):
         return program, None
     statements = tuple(names(instances))
-    skewed = _innermost(program, node)
+    skewed = _innermost(program, node, outer)
     found = _turned(program, instances) if down else _orders(program, instances, outer, all_pairs=in_sequence)
     for order in found:
-        new = _innermost(program, order.node)
+        new = _innermost(program, order.node, outer)
         if in_sequence:
             better = all(_runs_at_once(new.get(name), loop) for name, loop in skewed.items())
         else:
@@ -336,6 +337,22 @@ def _is_skewed(member: Member) -> bool:
     return any(_is_combined(pieces.get_at(k)) for k in range(pieces.n_pw_aff()))
 
 
+def _moves_with(member: Member, skewed: Member) -> bool:
+    """Whether an iteration of the innermost loop moves along another loop of its statement too: it is skewed itself,
+    or the loop around it is.
+
+    for c for t: v[c + 2 * t] = …, of the loops t and i = c + 2 t
+    """
+    if member is skewed:
+        return True
+    for piece in sets(member.schedule.domain().intersect(skewed.schedule.domain())):
+        position = dimension_of(value_on(member.schedule, piece.get_space()))
+        along = value_on(skewed.schedule, piece.get_space())
+        if position is not None and along.involves_dims(isl.dim_type.in_, position, 1):
+            return True
+    return False
+
+
 def _is_combined(piece: isl.PwAff) -> bool:
     affs: list[isl.Aff] = []
     piece.foreach_piece(lambda _domain, aff: affs.append(aff))
@@ -359,16 +376,18 @@ def _begins_with_few(program: Program, node: Node, outer: int) -> bool:
     return count is not None and count <= FEW and all(place is not None and place > outer for place in inside)
 
 
-def _innermost(program: Program, node: Node) -> dict[str, tuple[bool, float]]:
+def _innermost(program: Program, node: Node, outer: tuple[Member, ...]) -> dict[str, tuple[bool, float]]:
     """For each statement with the most loops: whether all its innermost loops run at once, and how well they like the
     memory (`vectorize.py`)."""
     found: dict[str, tuple[bool, float]] = {}
-    for band in [n for n in walk(node) if isinstance(n, Band) and not has_loops(n.child)]:
+    skewed = [m for n in walk(node) if isinstance(n, Band) for m in n.members if _is_skewed(m)]
+    for band, around in innermost_bands(node, outer):
         member = band.members[-1]
-        gain = gain_of(member, program) if not _is_skewed(member) else -1.0
+        gain = gain_of(member, program) if not any(_moves_with(member, m) for m in skewed) else -1.0
+        at_once = member.coincident or reads_ahead(program, band, around)
         for piece in sets(member.schedule.domain()):
             one = found.get(set_name(piece), (True, gain))
-            found[set_name(piece)] = one[0] and member.coincident, min(one[1], gain)
+            found[set_name(piece)] = one[0] and at_once, min(one[1], gain)
     most = max((len(program.statements[name].loops) for name in found), default=0)
     return {name: one for name, one in found.items() if len(program.statements[name].loops) == most}
 
@@ -382,7 +401,7 @@ def _is_better(new: tuple[bool, float] | None, old: tuple[bool, float], in_seque
 def _runs_at_once(new: tuple[bool, float] | None, old: tuple[bool, float]) -> bool:
     """Whether an innermost loop that carries a dependence is cut into such that carry none, and likes the memory as
     well."""
-    return new is not None and new[0] and new[1] >= max(old[1], 1e-9)
+    return new is not None and new[0] and not old[0] and new[1] >= max(old[1], 1e-9)
 
 
 def _pays_in_parallel(program: Program, node: Node, outer: tuple[Member, ...]) -> bool:

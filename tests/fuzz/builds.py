@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import subprocess
 import tempfile
@@ -104,9 +105,16 @@ def usable(name: str) -> Build:
     if not works("clang", *(flag for flag in build.other.flags if flag != "-fopenmp")):
         return replace(build, original=PLAIN, other=None, linker=("gcc", "-fopenmp"), left_out="clang cannot be used")
     if works("clang", "-fopenmp"):
-        return replace(build, linker=(*build.linker, "-lomp"))
+        return replace(build, linker=(*build.linker, *openmp_of_clang()))
     flags = tuple(flag for flag in build.other.flags if flag != "-fopenmp")
     return replace(build, other=Compiler("clang", flags), left_out="clang has no OpenMP library: one thread")
+
+
+def openmp_of_clang() -> list[str]:
+    """Flags by which another compiler links clang's OpenMP library, which may stand in one of its own folders."""
+    asked = ["clang", "-fopenmp", "-###", "-x", "c", "/dev/null"]
+    found = subprocess.run(asked, capture_output=True, text=True, check=True).stderr
+    return [*dict.fromkeys(word for word in shlex.split(found) if word.startswith("-L")), "-lomp"]
 
 
 @cache

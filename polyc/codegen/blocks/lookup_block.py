@@ -120,6 +120,7 @@ class _Loop:
         if not self.tables:
             raise InternalError("a loop has no lookups where it should")
         used = self.body(used, Scalars(self.declared.get), ())  # now that all indices are known
+        used = self.without_warnings(used)
         group = self.namer.take("h")
         items: list[c.Stmt] = [c.Note("lookups")]
         kind = INDEX_OF_BYTES if self.parts else "int"
@@ -140,6 +141,16 @@ class _Loop:
         items.append(self.groups(group))
         items.append(replace(self.loop, body=used, lookups=0, pragmas=self.simd(used)))
         return self.guarded(c.Block(tuple(items)))
+
+    def without_warnings(self, body: c.Stmt) -> c.Stmt:
+        """The body, with `(void)x` for scalars that nothing but the subscripts of tables was computed from."""
+        targets = [n.target for n in c.walk(body) if isinstance(n, c.Assign) and n.op == "="]
+        read = [n for n in c.walk(body) if isinstance(n, c.ArrayRef) and not any(n is one for one in targets)]
+        unread = (
+            self.declared.keys() - {n.array for n in read} - {n.name for n in c.walk(body) if isinstance(n, c.Name)}
+        )
+        quiet = (c.ExprStmt(c.Cast("void", c.Name(name))) for name in sorted(unread))
+        return c.Block((*c.items(body), *quiet)) if unread else body
 
     def parts_of(self, name: str) -> tuple[str, ...]:
         return (self.parts[name],) if name in self.parts else ()

@@ -291,7 +291,7 @@ class _Block:
 
     def same(self, then: c.Stmt, now: c.Stmt, loops: tuple[tuple[str, c.Node, c.Node], ...]) -> None:
         match then, now:
-            case c.Block(body=one), c.Block(body=two) if len(one) == len(two):
+            case c.Block(), c.Block() if len(one := _done(then)) == len(two := _done(now)):
                 for a, b in zip(one, two, strict=True):
                     self.same(a, b, loops)
             case c.For(), c.For():
@@ -316,8 +316,6 @@ class _Block:
                     kind = self.types.get(target.array)
                     if kind is not None and op == "=":
                         self.values[target.array] = self.cast(kind, self.resolved(_bare(value)))
-            case c.ExprStmt(expr=c.Cast("void", c.Name())), _ if _bare(then) == _bare(now):
-                pass
             case c.Decl(init=None) | c.Note() | c.Comment() | c.Empty(), _ if _bare(then) == _bare(now):
                 if isinstance(then, c.Decl):
                     self.values.pop(then.name, None)
@@ -454,6 +452,18 @@ def _bare(node: c.N) -> c.N:
         return None
 
     return c.rewrite(c.unlabelled(node), change)
+
+
+def _done(block: c.Block) -> list[c.Stmt]:
+    """The statements of a block, but for `(void)x`, for compilers that warn of what is only written."""
+
+    def is_idle(item: c.Stmt) -> bool:
+        match item:
+            case c.ExprStmt(expr=c.Cast("void", c.Name())):
+                return True
+        return False
+
+    return [item for item in block.body if not is_idle(item)]
 
 
 __all__ = ["lookup_faults"]

@@ -50,7 +50,7 @@ def strides_of(polys: list[Poly], atoms: Atoms, whole: bool = False) -> tuple[Po
         rows = {key: key_of(multiplied({(): number}, dict(key))) for key, number in shared.items()}
         counts = Counter({rows[key]: count for key, count in counts.items()})
         together = {(rows[first], rows[second]) for first, second in together}
-    numbers = number_strides(polys, atoms)
+    numbers = number_strides(polys, atoms, whole)
     if not counts:
         return tuple({(): value} for value in (*numbers, 1)) if numbers else None
     unit = max((step for step in plain if gcd(*contents) % step == 0), default=1)
@@ -103,9 +103,9 @@ def divides(part: Poly, whole: Poly) -> bool:
     return not divided(whole, part)[1]
 
 
-def number_strides(polys: list[Poly], atoms: Atoms) -> list[int]:
+def number_strides(polys: list[Poly], atoms: Atoms, whole: bool = False) -> list[int]:
     """Constant lengths of rows, the longest first: those factors of variables that are far above all smaller ones, of
-    which some stand beside them."""
+    which some stand beside them; and multiples of such a row, `96` of `a[96 * k + 32 * r + c]`, where not `whole`."""
     rows: list[set[int]] = []
     for poly in polys:
         factors = [factor for variable, factor in atoms.factors(poly).items() if variable and is_number(factor)]
@@ -113,6 +113,7 @@ def number_strides(polys: list[Poly], atoms: Atoms) -> list[int]:
     values = sorted(set().union(*rows))
     found: list[int] = []
     for small, value in pairwise(values):
-        if value >= APART * small and any(min(row) < value <= max(row) for row in rows if row):
+        several = not whole and bool(found) and value % found[-1] == 0
+        if (value >= APART * small or several) and any(min(row) < value <= max(row) for row in rows if row):
             found.append(value)
     return found[::-1]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import islpy as isl
 
-from polyc.cost.time import Rates, operations
+from polyc.cost.time import Rates, all_operations, operations
 from polyc.machine import Cpu
 from polyc.model.program import Program
 from polyc.model.tree import Member
@@ -39,7 +39,7 @@ def saved_seconds(
         instances = _in_the_middle(statement.domain.intersect(piece).intersect_params(at), above, added)
         if instances is None:
             return None
-        count += free_volume(instances) * operations(statement)
+        count += free_volume(instances) * max(operations(statement), all_operations(program, statement))
     return count / (Rates().operations * machine.clock_ghz * 1e9) * (1 - 1 / machine.cores)
 
 

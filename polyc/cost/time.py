@@ -6,6 +6,7 @@ from functools import lru_cache
 
 import islpy as isl
 
+from polyc.analysis.expressions.constants import literal_value
 from polyc.model import ctree as c
 from polyc.model.program import Program
 from polyc.model.scop import AccessKind, Statement
@@ -14,6 +15,12 @@ from polyc.poly import box_volume, greatest_of, least_of, maps, set_name, sets, 
 from polyc.records import dataclass
 
 CALL_OPERATIONS = 10
+UNKNOWN = 64
+"""Iterations of a loop of which nobody knows how many it has."""
+CALLED = 10
+"""Operations in a loop of a function that is called."""
+INLINED = 4
+"""Those of a function of the file without loops, of which compilers leave no call."""
 CHEAP_CALLS = frozenset(
     name + kind
     for name in ("fabs", "fmax", "fmin", "floor", "ceil", "trunc", "rint", "creal", "cimag", "conj")
@@ -89,6 +96,29 @@ def operations(statement: Statement, subscripts: bool = True) -> float:
         elif isinstance(node, c.Assign):
             count += node.op != "="
     return float(max(count, 1))
+
+
+def all_operations(program: Program, statement: Statement) -> float:
+    """The operations of an instance, with those of loops in it that the model knows nothing of, and of functions of the
+    file with loops, as if these ran UNKNOWN times, or as often as the only number says that a function is given."""
+    inside: list[c.Node] = []
+    known = 0.0
+    for node in c.walk(statement.body):
+        if isinstance(node, c.For) or (isinstance(node, c.While) and not _is_once(node)):
+            inside += c.walk(node.body)
+        elif isinstance(node, c.Call) and node.function in program.scop.looping_functions:
+            numbers = [literal_value(one.text) for one in node.arguments if isinstance(one, c.Literal)]
+            times = numbers[0] if len(numbers) == 1 and numbers[0] is not None else UNKNOWN
+            known += CALLED * min(UNKNOWN, times)
+    more = sum(isinstance(node, c.Binary | c.Assign | c.Call) for node in inside)
+    small = program.scop.own_functions - program.scop.looping_functions
+    inlined = sum(isinstance(node, c.Call) and node.function in small for node in c.walk(statement.body))
+    return operations(statement, False) + known + UNKNOWN * more - inlined * (CALL_OPERATIONS - INLINED)
+
+
+def _is_once(node: c.While) -> bool:
+    """`do { … } while (0)`"""
+    return node.do_first and node.condition == c.Literal("0")
 
 
 def multiply_adds(program: Program, statement: Statement) -> int:

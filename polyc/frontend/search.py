@@ -172,11 +172,11 @@ class _Slicer:
 
         math: what is linear in a counter is least and greatest at its ends
         """
+        if not any(head.key in mentions(item) for item in inner) and all(map(is_alone, inner)):
+            return inner  # one iteration touches what all of them do
         kept = kept_in(inner)
         if not kept:
             return None
-        if not any(head.key in mentions(item) for item in inner):
-            return inner  # one iteration touches what all of them do
         last = last_value(condition, head)
         tests = [node.condition for item in inner for node in c.walk(item) if isinstance(node, c.If)]
         if last is None or len(kept) > MOST_NOTES or any(head.key in mentions(test) for test in tests):
@@ -346,6 +346,11 @@ def is_note(item: c.Stmt) -> bool:
         case c.ExprStmt(expr=c.Assign(value=c.Call(function=macro))):
             return macro in (FIRST, LAST)
     return False
+
+
+def is_alone(item: c.Stmt) -> bool:
+    """Whether a statement sets no variable that others need."""
+    return isinstance(item, c.For | c.If) or is_note(item)
 
 
 def kept_in(items: Iterable[c.Stmt]) -> list[c.Expr] | None:

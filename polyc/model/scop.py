@@ -137,6 +137,17 @@ class Array:
         return found
 
     @property
+    def is_pointer(self) -> bool:
+        """Whether its name is that of a variable of the function that leads to the elements."""
+        local = self.storage is Storage.LOCAL and bool(self.extents) and self.extents[0] is None
+        return (
+            self.rank > 0
+            and not self.root
+            and self.c_name.isidentifier()
+            and (local or self.storage is Storage.ARGUMENT)
+        )
+
+    @property
     def printed_name(self) -> str:
         """The name in the printed code: those of the region's own arrays are unique there."""
         return self.name if self.storage is Storage.REGION else self.c_name

@@ -27,6 +27,7 @@ from polyc.reread.parts import Loop
 
 _CLAUSE = re.compile(r"reduction\((\S+): (\w+(?:\[:\d+\])*)\)")
 PARALLEL = "omp parallel for"
+_COPIED = re.compile(r" firstprivate\(([\w, ]+)\)")
 _COLLAPSE = re.compile(r" collapse\((\d+)\)")
 _UNROLL = "GCC unroll"
 _ATOMIC = "omp atomic"
@@ -186,6 +187,9 @@ def _wrong(program: Program, node: c.For, marked: list[str], member: Member) -> 
         if pragma.startswith(PARALLEL):
             if not member.parallel:
                 return "is parallel, and carries dependences in the program"
+            copied = {name for names in _COPIED.findall(pragma) for name in names.split(", ")}
+            if copied - _never_set(program):
+                return "has copies of what may have elements, or change"
         elif pragma.startswith("omp simd"):
             if not member.vector:
                 return "is a vector loop, and carries dependences in the program"
@@ -204,6 +208,12 @@ def _wrong(program: Program, node: c.For, marked: list[str], member: Member) -> 
             if not _is_atomic(arrays[array].printed_name, node.body):
                 return f"updates {arrays[array].printed_name} without care"
     return ""
+
+
+def _never_set(program: Program) -> set[str]:
+    """The sizes, and the pointers that lead to arrays: no region changes them."""
+    sizes = {one.expr.name for one in program.scop.parameters if isinstance(one.expr, c.Name)}
+    return sizes | {array.printed_name for array in program.scop.arrays.values() if array.is_pointer}
 
 
 def _is_atomic(name: str, body: c.Stmt) -> bool:

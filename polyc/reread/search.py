@@ -191,7 +191,7 @@ class _Walk:
             raise Unseen("it does not see what a loop touches")
         if any(isinstance(item, c.Jump) for item in c.walk(node.body)):
             raise Unseen("a loop of the region may end early")
-        if not all(isinstance(item, c.ExprStmt | c.If) for item in inside):
+        if not all(isinstance(item, c.ExprStmt | c.If | c.For) for item in inside):
             raise Unseen("it does not see what the iterations of a loop touch")
         self.read(other.condition)
         last = last_value(condition, head)

@@ -39,7 +39,9 @@ static void *polyc_rows(char *base, int levels, const long *extents, long size)
 """
 
 
-SMALL = re.compile(r"(?m)^(\s*#pragma omp parallel for) if \(.*?\)(?= collapse\(| schedule\(| reduction\(|$)")
+SMALL = re.compile(
+    r"(?m)^(\s*#pragma omp parallel for) if \(.*?\)(?= (?:collapse|schedule|reduction|firstprivate)\(|$)"
+)
 PAYS = re.compile(r"(?m)^(#define polyc_(?:threads|pays|several|many)\([a-z, ]*\)) (?:.*\\\n)*.*$")
 
 

@@ -178,6 +178,41 @@ def test_what_a_condition_touches_at_the_ends_of_a_loop(name: str) -> None:
         assert guard_faults(*found) == []
 
 
+STEPS = """
+void steps(int n, int t, const int *row, const int *col, double *x, double *y)
+{
+    for (int k = 0; k < t; k++) {
+        for (int i = 0; i < n; i++) {
+            double sum = 0;
+            for (int j = row[i]; j < row[FROM]; j++)
+                sum += x[col[j]];
+            y[i] = sum;
+        }
+        for (int i = 0; i < n; i++)
+            x[i] = y[i];
+    }
+}
+"""
+
+
+@pytest.mark.parametrize("end", ["i + 1", "i + 1 + k"])
+def test_steps_that_touch_the_same_are_looked_at_once(end: str) -> None:
+    """And what a step touches of a sparse matrix runs in threads, in each step."""
+    (region, *_) = read("t.c", InputOptions(detect=True), text=STEPS.replace("FROM", end)).regions
+    result = compile_region(region, Options())
+    rendered = render_region(result.program, region, True)
+    assert guard_faults(region.scop, rendered) == []
+    assert region.scop.search is not None
+    counters = {
+        n.init.name
+        for s in region.scop.search.loops
+        for n in c.walk(s)
+        if isinstance(n, c.For) and isinstance(n.init, c.Decl)
+    }
+    assert ("k" in counters) == ("k" in end)
+    assert "#pragma omp parallel for" in result.text.split("for (int k = 0; k < t; k++)")[-2 if "k" in end else 1]
+
+
 @pytest.mark.parametrize("index", ["off[i] + x * x", "off[i + x]", "off[i] + x / 2", "off[i] + (x & 7)"])
 def test_what_is_not_linear_runs_all_iterations(index: str) -> None:
     text = FLAT.replace("off[i] + 2 * x + y * 3", index)

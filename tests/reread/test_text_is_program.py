@@ -291,6 +291,37 @@ def test_a_loop_with_smaller_steps_than_its_member(tmp_path: Path) -> None:
     ]
 
 
+BYTES = """
+void f(int n, int m, const unsigned char *in, unsigned char *out)
+{
+    unsigned char turned[256];
+    turned[0] = 255;
+#pragma scop
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < m; j++)
+            out[i * m + j] = turned[in[i * m + j]];
+#pragma endscop
+    out[0] = turned[1];
+}
+"""
+
+
+@pytest.mark.parametrize("names", ["in, out", "n, m", "turned", "in, turned", "at"])
+def test_copies_for_each_thread(names: str, tmp_path: Path) -> None:
+    """Of pointers and sizes that nobody changes; a copy of an array has other elements than it had, or none."""
+    found = printed(BYTES, tmp_path, threads="always")
+    assert "#pragma omp parallel for firstprivate(in, out, m)\n" in found[2].text
+    assert messages(found) == []
+
+    def change(node: c.Node) -> c.Node | None:
+        if isinstance(node, c.For) and any("firstprivate" in pragma for pragma in node.pragmas):
+            return replace(node, pragmas=(f"omp parallel for firstprivate({names})",))
+        return None
+
+    wrong = "the loop i of the text has copies of what may have elements, or change"
+    assert (wrong in messages(found, rewritten(found, change))) == (names not in ("in, out", "n, m"))
+
+
 def test_the_border_of_padded_tiles(product: Printed) -> None:
     def change(node: c.Node) -> c.Node | None:
         if isinstance(node, c.Ternary) and node.otherwise == c.Literal("0"):

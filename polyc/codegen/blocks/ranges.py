@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import islpy as isl
 
@@ -103,7 +103,8 @@ def worth_it(program: Program, asked: Sequence[c.Expr]) -> list[c.Expr]:
         threads: list[c.Expr] = (
             [] if work is None or not mentions(work) else [c.Call(THREADS, (c.Binary(">", work, least),))]
         )
-        share = _work_in(scop.search.source) / max(_work_in(scop.search.loops), 1)
+        sizes = {one.name: one.value for one in scop.always}
+        share = _work_in(scop.search.source, sizes) / max(_work_in(scop.search.loops, sizes), 1)
         if share > FREE and is_for_one_thread(program):
             return threads
         return [*threads, c.Call(SEVERAL if share > LIGHT else MANY, ())]
@@ -111,27 +112,32 @@ def worth_it(program: Program, asked: Sequence[c.Expr]) -> list[c.Expr]:
     return [] if work is None else [c.Call(PAYS, (work, _places(scop)))]
 
 
-def _work_in(statements: Sequence[c.Stmt], times: float = 1.0) -> float:
+def _work_in(statements: Sequence[c.Stmt], sizes: Mapping[str, int], times: float = 1.0) -> float:
     """Operations and accesses of some statements, whose loops of unknown length run a few times each."""
     found = 0.0
     for node in statements:
         if isinstance(node, c.For):
-            found += _work_in((node.body,), _length(node) * times)
+            found += _work_in((node.body,), sizes, _length(node, sizes) * times)
         elif isinstance(node, c.Block):
-            found += _work_in(node.body, times)
+            found += _work_in(node.body, sizes, times)
         elif isinstance(node, c.If):
-            found += _work_in(tuple(part for part in (node.then, node.otherwise) if part is not None), times)
+            parts = tuple(part for part in (node.then, node.otherwise) if part is not None)
+            found += _work_in(parts, sizes, times)
         else:
             found += times * sum(isinstance(one, c.Binary | c.Subscript | c.Call | c.Assign) for one in c.walk(node))
     return found
 
 
-def _length(loop: c.For) -> float:
+def _length(loop: c.For, sizes: Mapping[str, int]) -> float:
     """How often a loop runs: as its head says, or as a usual one does."""
+
+    def value(end: c.Expr) -> int | None:
+        return sizes.get(end.name) if isinstance(end, c.Name) else constant(end)
+
     head = induction(loop)
     first = None if head is None else constant(head.start)
     match loop.condition:
-        case c.Binary(op="<" | "<=" as op, right=end) if first is not None and (last := constant(end)) is not None:
+        case c.Binary(op="<" | "<=" as op, right=end) if first is not None and (last := value(end)) is not None:
             return float(max(last - first + (op == "<="), 1))
     return LENGTH
 

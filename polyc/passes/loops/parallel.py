@@ -67,13 +67,14 @@ def mark_loops(program: Program) -> Program:
     requires: coincidence as isl or a pass that proved it set it
     ensures:  at most one parallel loop on a path, but for loops directly inside of each other that are printed as one
               (`collapse`), and none of one iteration (three planes of an image in tiles of eight); an innermost loop
-              inside sequential loops is left to the vector unit, since starting threads for it costs more than it runs,
-              and so is what is too little to be worth it; threads take the iterations as they come where some are much
-              longer than others. A loop from row to row is left to the C compiler, unless it divides; one stays
-              sequential whose iterations share a variable that one of them changes (`chosen_updates.py`)
+              inside sequential loops is left to the vector unit, since starting threads for it costs more than it
+              runs, but where its statements have loops of their own; so is what is too little to be worth it; threads
+              take the iterations as they come where some are much longer than others. A loop from row to row is left
+              to the C compiler, unless it divides; one stays sequential whose iterations share a variable that one of
+              them changes (`chosen_updates.py`)
     """
     program = with_sequential_updates(program)
-    child = _parallel(program.tree.child, program.tree.domain, False, sequential(program))
+    child = _parallel(program, program.tree.child, False, sequential(program))
     if program.options.target == "openmp" and has_parallel(child):
         try:
             with budget(program.scop.domain.get_ctx(), share(program.operations, 5)):
@@ -101,12 +102,14 @@ def _told_of_errno(program: Program) -> Program:
     return program
 
 
-def _parallel(node: Node, domain: isl.UnionSet, sequential_above: bool, alone: frozenset[str]) -> Node:
+def _parallel(program: Program, node: Node, sequential_above: bool, alone: frozenset[str]) -> Node:
     match node:
         case Leaf():
             return node
         case Sequence(children=steps):
-            return Sequence(tuple(replace(s, child=_parallel(s.child, domain, sequential_above, alone)) for s in steps))
+            return Sequence(
+                tuple(replace(s, child=_parallel(program, s.child, sequential_above, alone)) for s in steps)
+            )
         case Band() if stays_sequential(node, alone):
             return without_parallel(node)
         case Band(members=members):
@@ -114,16 +117,24 @@ def _parallel(node: Node, domain: isl.UnionSet, sequential_above: bool, alone: f
                 if not member.coincident:
                     sequential_above = True
                     continue
-                if _runs_once(member, domain):
+                if _runs_once(member, program.tree.domain):
                     continue
                 innermost = position == len(members) - 1 and not has_loops(node.child)
+                innermost = innermost and not runs_loops(member, program)
                 if innermost and sequential_above:
                     return node
                 changed = (*members[:position], replace(member, parallel=True), *members[position + 1 :])
                 return replace(node, members=changed)
-            return replace(node, child=_parallel(node.child, domain, True, alone))
+            return replace(node, child=_parallel(program, node.child, True, alone))
         case _:
-            return replace(node, child=_parallel(node.child, domain, sequential_above, alone))
+            return replace(node, child=_parallel(program, node.child, sequential_above, alone))
+
+
+def runs_loops(member: Member, program: Program) -> bool:
+    """Whether statements of a loop have loops of their own, of which the model knows nothing: along rows of a sparse
+    matrix."""
+    bodies = (program.statements[name].body for name in names(member.schedule.domain()))
+    return any(isinstance(node, c.For | c.While) for body in bodies for node in c.walk(body))
 
 
 def _runs_once(member: Member, domain: isl.UnionSet) -> bool:

@@ -7,13 +7,12 @@ from math import inf, log10, prod
 
 import islpy as isl
 
-from polyc.analysis.expressions.constants import literal_value
 from polyc.analysis.expressions.facts import mentions
-from polyc.cost.time import CALL_OPERATIONS, Rates, operations
+from polyc.cost.time import Rates, all_operations
 from polyc.machine import Cpu
 from polyc.model import ctree as c
 from polyc.model.program import Program
-from polyc.model.scop import AccessKind, Statement
+from polyc.model.scop import AccessKind
 from polyc.model.tree import Member, Role, Worth
 from polyc.nests.samples import written_cells
 from polyc.nests.strides import UNROLLED, step_of
@@ -26,12 +25,6 @@ FROM_AFAR = 2.0
 """How many times longer than its operations a loop takes at least whose data come from memory."""
 SEARCHED = 4
 """How many times as much has to be done where a search starts threads as well, and runs through the loops before."""
-UNKNOWN = 64
-"""Iterations of a loop of which nobody knows how many it has."""
-CALLED = 10
-"""Operations in a loop of a function that is called."""
-INLINED = 4
-"""Those of a function of the file without loops, of which compilers leave no call."""
 MOST_FORMS = 4
 """Of an extent: the least of so many values, as from max(0, j - m) to min(j + m, n)."""
 MOST_BANDS = 8
@@ -68,10 +61,10 @@ def worth_of(
         statement = program.statements[set_name(piece)]
         instances = statement.domain.intersect(piece)
         count = box_volume(instances.intersect_params(at))
-        work.append((count * _with_loops(program, statement), count, instances))
+        work.append((count * all_operations(program, statement), count, instances))
     runs = any(w > 0 for w, _, _ in work)
     if not runs:  # at the sample sizes: `if (mode == 2)`
-        work = [(_with_loops(program, program.statements[set_name(piece)]), 1.0, piece) for _, _, piece in work]
+        work = [(all_operations(program, program.statements[set_name(piece)]), 1.0, piece) for _, _, piece in work]
     total, count, largest = sum(w for w, _, _ in work), *max(work, key=lambda one: one[0])[1:]
     if not total < float("inf"):
         return None
@@ -188,29 +181,6 @@ def started(program: Program, machine: Cpu, at: isl.Set, above: Sequence[Member]
     if worth is None or worth.least <= 1:
         return member
     return replace(member, worth=worth) if worth.extents else None
-
-
-def _with_loops(program: Program, statement: Statement) -> float:
-    """The operations of an instance, with those of loops in it that the model knows nothing of, and of functions of the
-    file with loops, as if these ran UNKNOWN times, or as often as the only number says that a function is given."""
-    inside: list[c.Node] = []
-    known = 0.0
-    for node in c.walk(statement.body):
-        if isinstance(node, c.For) or (isinstance(node, c.While) and not _is_once(node)):
-            inside += c.walk(node.body)
-        elif isinstance(node, c.Call) and node.function in program.scop.looping_functions:
-            numbers = [literal_value(one.text) for one in node.arguments if isinstance(one, c.Literal)]
-            times = numbers[0] if len(numbers) == 1 and numbers[0] is not None else UNKNOWN
-            known += CALLED * min(UNKNOWN, times)
-    more = sum(isinstance(node, c.Binary | c.Assign | c.Call) for node in inside)
-    small = program.scop.own_functions - program.scop.looping_functions
-    inlined = sum(isinstance(node, c.Call) and node.function in small for node in c.walk(statement.body))
-    return operations(statement, False) + known + UNKNOWN * more - inlined * (CALL_OPERATIONS - INLINED)
-
-
-def _is_once(node: c.While) -> bool:
-    """`do { … } while (0)`"""
-    return node.do_first and node.condition == c.Literal("0")
 
 
 def with_tiles(program: Program, at: isl.Set, shared: Sequence[Member]) -> Sequence[Member]:

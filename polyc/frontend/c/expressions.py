@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pycparser import c_ast
 
 from polyc.errors import Diagnostic, Span
-from polyc.frontend.c.parse import Parsed
+from polyc.frontend.c.parse import UNKNOWN, Parsed
 from polyc.frontend.c.symbols import Scope, Symbol
 from polyc.frontend.text.literals import as_written
 from polyc.frontend.text.places import Places
@@ -123,6 +123,7 @@ class Expressions:
                 inner, _, end = self.expr(node.expr)
                 start = self.parsed.offset(node.coord)
                 start, end = self.balance(start, end)
+                self.check_type(self.type_text(node.to_type), self.span(start, end))
                 return c.Cast(self.type_text(node.to_type), inner, self.span(start, end)), start, end
             case c_ast.ExprList() | c_ast.InitList():
                 return self.list_of(node)
@@ -149,12 +150,18 @@ class Expressions:
                 self.refuse("undeclared", f"'{node.name}' is not declared", span, hint)
             return c.Name(node.name, span), start, end
         self.check_volatile(symbol, span)
+        self.check_type(symbol.shape.element.text, span)
         return c.Name(symbol.key, span), start, end
 
     def check_volatile(self, symbol: Symbol, span: Span) -> None:
         if symbol.volatile:
             hint = "copy it to an ordinary variable outside of the region"
             self.refuse("volatile", f"'{symbol.c_name}' is volatile or atomic", span, hint)
+
+    def check_type(self, text: str, span: Span) -> None:
+        if re.search(rf"\b{UNKNOWN}\b", text):
+            message = "its type is one that the compiler finds out ('typeof')"
+            self.refuse("unsupported-declaration", message, span, "write the type itself")
 
     def unary(self, node: c_ast.UnaryOp) -> Ranged:
         start = self.parsed.offset(node.coord)
@@ -183,6 +190,7 @@ class Expressions:
         else:
             _, _, end = self.expr(node.expr)
             text = self.parsed.text[start + len(node.op) : end].strip()
+        self.check_type(text, self.span(start, end))
         return c.SizeOf(re.sub(r"\s+", " ", text), self.span(start, end)), start, end
 
     def call(self, node: c_ast.FuncCall) -> Ranged:

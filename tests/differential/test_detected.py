@@ -17,6 +17,7 @@ REGIONS = {
     "layers": {"convolve", "erode", "normalise", "shift"},
     "rows_in_structs": {"smooth", "residual", "scaled"},
     "never_touched": {"f"},
+    "pointer_sums": {"sums", "members", "rows", "planes"},
     "setters": {"scale", "product"},
     "one_line": {"zero", "fill", "between", "product", "main"},
 }

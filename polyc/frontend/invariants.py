@@ -61,7 +61,8 @@ def with_invariants_apart(
                  for i for j b[i][j] = f(t[i], u[j]);
     math:     with L the loops around the declaration of s, D those of them that what s is given mentions, in
               subscripts, bounds, and in other such variables: instances of equal D compute equal values, if nothing
-              that they read is written in the nest
+              that they read is written in the nest. A table of s keeps its last value, if nobody else reads an
+              earlier one; an expression of s also changes with the loops inside of L in which s does
     requires: that it takes a loop, or a function that takes long; a table that is small, or has in each dimension no
               more elements than the nest touches of some array, or, for a function, that has at most `MOST_BYTES` and
               is read `FEWEST_READS` times, which is assumed of sizes
@@ -185,10 +186,44 @@ class _Nest:
                 case c.Name(name=name) if name in dims:
                     found.add(name)
                 case c.Name(name=name) | c.ArrayRef(array=name) if name != own and not self.is_steady(name):
-                    found |= self.moves.get(name, frozenset(dims))
+                    found |= self.moves.get(name, frozenset(dims)) | self.shared(name, draft)
                 case c.Call(function=name) if real_type(name) is None and name not in ("abs", "labs"):
                     found |= set(dims)
         return frozenset(found)
+
+    def shared(self, key: str, draft: Draft) -> frozenset[str]:
+        """The loops around a statement, inside of the declaration of a variable, that give it other values."""
+        mine, found = self.loops_of[id(draft)], set[str]()
+        first = len(self.region.declared.get(key, ())) - (len(draft.env.dims) - len(mine))
+        for own in self.writers.get(key, ()):
+            both = [one for one in self.loops_of[id(own)] if any(one is loop for loop in mine)]
+            found |= {loop.key for loop in both[max(first, 0) :]}
+        return frozenset(found)
+
+    @cached_property
+    def loops_of(self) -> dict[int, tuple[LoopItem, ...]]:
+        """The loops of the nest around each of its statements: loops beside each other may have one name."""
+        found: dict[int, tuple[LoopItem, ...]] = {}
+
+        def visit(item: Item, around: tuple[LoopItem, ...]) -> None:
+            found[id(item)] = around
+            if isinstance(item, LoopItem):
+                for inner in item.items:
+                    visit(inner, (*around, item))
+
+        visit(self.root, ())
+        return found
+
+    def is_last(self, key: str, draft: Draft) -> bool:
+        """Whether a statement comes behind all those that give a variable a value."""
+        before = self.inside[: self.inside.index(draft)]
+        return not self.shared(key, draft) and all(own in before for own in self.writers.get(key, ()))
+
+    def is_read_between(self, key: str) -> bool:
+        """Whether others read values of a variable that are not the last one, which alone a table keeps."""
+        own = self.writers[key]
+        readers = (d for d in self.inside if d not in own and any(raw.array == key for raw in d.accesses))
+        return not all(self.is_last(key, d) for d in readers)
 
     def is_steady(self, name: str) -> bool:
         """Whether nothing in the nest writes a variable or an array."""
@@ -301,7 +336,9 @@ class _Nest:
         group = self.producers([key])
         dear = any(self.is_dear(d.body) for one in group for d in self.writers[one])
         long = any(len(d.env.dims) > len(around) for d in own)
-        if len(self.moves[key]) == len(around) or not (long or dear) or self.is_repeated(key):
+        if len(self.moves[key]) == len(around) or not (long or dear):
+            return
+        if self.is_repeated(key) or self.is_read_between(key):
             return
         loops = tuple(loop for loop in around if loop in self.moves[key])
         element = self.region.scope.symbols[key].shape.element
@@ -533,7 +570,7 @@ class _Nest:
         around does not change, and that a table has room for. first: the statement without any"""
         if not self.is_dear(node):
             return draft
-        mentioned = self.mentioned(node, draft)
+        mentioned = self.mentioned(node, first)
         worth = isinstance(node, c.Call | c.Binary | c.Unary) and changes_nothing(node)
         repeated = frozenset(draft.env.dims) - mentioned - self.steps
         if worth and repeated and (not self.steps or self.is_of_step(node, draft)):
@@ -549,18 +586,20 @@ class _Nest:
         loops = tuple(loop for loop in draft.env.dims if loop in mentioned - self.steps)
         dropped = frozenset(draft.env.dims) - mentioned - self.steps
         own, plain = _projected(draft, dropped), c.unlabelled(expr)
+        refs = {node.ref for node in c.walk(expr) if isinstance(node, c.ArrayRef)}
+        needed = tuple(raw for raw in own.accesses if raw.ref in refs)
+        last = all(self.is_last(raw.array, first) for raw in needed)
         for known, where, table in self.expressions:
-            if known == plain and own.env.domain.is_subset(where):
+            if known == plain and own.env.domain.is_subset(where) and last:
                 return table
         element = type_in(self.region, expr)
         found = None if element is None else self.table("table", element, loops, [draft.env.domain], dropped)
         if found is None:
             return None
-        refs = {node.ref for node in c.walk(expr) if isinstance(node, c.ArrayRef)}
-        needed = tuple(raw for raw in own.accesses if raw.ref in refs)
         store = c.ExprStmt(c.Assign("=", c.ArrayRef(found.name, found.subscripts, "e0"), expr), draft.span)
         made = replace(own, body=store, accesses=(*needed, found.raw(own.env.domain, WRITE, "e0")))
-        self.expressions.append((plain, own.env.domain, found))
+        if last:
+            self.expressions.append((plain, own.env.domain, found))
         self.before += self.filling(self.producers(raw.array for raw in needed), dropped, first, made)
         return found
 

@@ -34,7 +34,7 @@ from polyc.frontend.c.liveness import (
     is_static_of_file,
     read_after,
 )
-from polyc.frontend.c.parse import CALLED, IDENTIFIER, Parsed, clean, without_own_loops
+from polyc.frontend.c.parse import CALLED, IDENTIFIER, Parsed, readable, without_own_loops
 from polyc.frontend.c.preamble import local_types
 from polyc.frontend.c.references import place_of
 from polyc.frontend.c.state import CTX, EVERYTHING, Env, Region, number, restore, saved, variable
@@ -971,7 +971,7 @@ class Modeller:
     def orphans(self, region: Region) -> list[Symbol]:
         """What nothing outside of the regions mentions, its declaration apart: locals, and static arrays."""
         item = self.chunks.items[self.marked.chunk]
-        text = clean(self.chunks.text_of(self.marked.chunk))
+        text = readable(self.chunks.text_of(self.marked.chunk))
         inside = self.chunks.names_between(self.marked.body, self.marked.end)
         for other in sorted(self.others, key=lambda r: -r.start):
             text = text[: other.body - item.start] + text[other.end - item.start :]

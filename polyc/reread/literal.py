@@ -17,7 +17,7 @@ from pycparser import c_ast
 from pycparser.c_generator import CGenerator
 from pycparser.c_parser import CParser, ParseError
 
-from polyc.frontend.c.parse import clean
+from polyc.frontend.c.parse import readable
 from polyc.frontend.text.literals import without_widths
 from polyc.model import ctree as c
 from polyc.model.printed import Rendered
@@ -179,7 +179,7 @@ def _allocation(node: c.Decl, under: c.Expr | None) -> Form:
 def parsed(text: str, types: Iterable[str]) -> Form:
     """The statements of a piece of C text. `types`: names of types that C has not."""
     plain, pragmas = _without_pragmas(text)
-    plain = clean(plain, [(0, len(plain))])
+    plain = readable(plain)
     file = _parse(f"{_typedefs(types)}\nvoid polyc_text(void)\n{{\n{plain}\n}}\n")
     return _with_pragmas(_statements(file.ext[-1].body.block_items or []), pragmas)
 

@@ -17,6 +17,8 @@ REGIONS = {
     "layers": {"convolve", "erode", "normalise", "shift"},
     "rows_in_structs": {"smooth", "residual", "scaled"},
     "never_touched": {"f"},
+    "pointer_sums": {"sums", "members", "rows", "planes"},
+    "setters": {"scale", "product"},
     "one_line": {"zero", "fill", "between", "product", "main"},
 }
 """The functions of each program that have a region."""

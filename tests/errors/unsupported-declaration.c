@@ -8,6 +8,8 @@ void f(int n, double *a, double *b) {
     enum { K = 3 };
     struct { double x; } p = { b[i] };
     a[i] += p.x * K;
+    typeof(a[i]) u = a[i];
+    b[i] = u + (__typeof__(u)) n;
   }
 #pragma endscop
 }

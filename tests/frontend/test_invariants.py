@@ -136,6 +136,39 @@ def test_values_that_are_shared_keep_their_order(read_text: Reader) -> None:
     assert parting_faults(found.whole, found) == []
 
 
+@pytest.mark.parametrize(
+    ("inner", "expected"),
+    [
+        ("int t = 1; for (int k = 0; k < m; k++) { c[i][j] += t * a[j][k]; t = -t; }", []),
+        ("double t = 0; for (int k = 0; k < m; k++) { t += a[0][k]; c[i][j] += t; }", []),
+        (
+            "double t = 0; for (int k = 0; k < m; k++) t += a[0][k]; c[i][j] = t;"
+            " for (int k = 0; k < m; k++) t += a[1][k]; b[i][j] = t;",
+            [],
+        ),
+        (
+            "double t = 1; for (int k = 0; k < m; k++) { c[i][j] += exp(t); t = -0.5 * t; }",
+            ["table[k] = exp(t);"],
+        ),
+        (
+            "double t = 1; for (int k = 0; k < m; k++) { double u = exp(t); c[i][j] += u * a[j][k]; t = -0.5 * t; }",
+            ["u_of[k] = exp(t);"],
+        ),
+        (
+            "double t = 1; for (int k = 0; k < m; k++) t *= w[k]; c[i][j] = exp(t);"
+            " for (int k = 0; k < m; k++) t *= w[k]; b[i][j] = exp(t);",
+            ["table = exp(t);", "table2 = exp(t);"],
+        ),
+    ],
+)
+def test_values_on_the_way_to_the_last_one(inner: str, expected: list[str], read_text: Reader) -> None:
+    """What is read between two assignments of a variable is not what the last one of them leaves."""
+    found = modelled(read_text, f"for (int i = 0; i < n; i++) for (int j = 0; j < n; j++) {{ {inner} }}")
+    assert sorted(made(found)) == sorted(expected)
+    if found.whole is not None:
+        assert parting_faults(found.whole, found) == []
+
+
 @pytest.mark.parametrize(("rows", "assumed"), [("m", "m > 3"), ("8", "m > 0")])
 def test_sizes_that_a_table_which_is_larger_than_the_data_is_for(rows: str, assumed: str, read_text: Reader) -> None:
     """The region as a whole is there for all others."""

@@ -85,6 +85,29 @@ def test_what_cannot_be_read_counts_as_read(scop: Modeller) -> None:
     assert scop(text + "foo::bar(a);\n}\n").live_out == frozenset()
 
 
+def test_statement_expressions_count_as_read_and_have_no_value_that_is_known(read_text: Reader) -> None:
+    region = "#pragma scop\nfor (int i = 0; i < 4; i += s) { t = a[i]; w[i] = t; }\n#pragma endscop\n"
+    head = "#include <stddef.h>\nvoid f(int n, double *a) {\ndouble t, w[4];\nconst int s = "
+    (known,) = read_text(f"{head}1 + 1;\n{region}}}\n").regions
+    assert (known.scop.live_out, known.scop.parameters) == (frozenset(), ())
+    (found,) = read_text(f"{head}({{ int k = n; k; }}) + 1;\n{region}a[0] = ({{ size_t k = t; w[k]; }});\n}}\n").regions
+    assert found.scop.live_out == {"t", "w"}
+    assert [one.name for one in found.scop.parameters] == ["s"]
+
+
+@pytest.mark.parametrize("what", ["__builtin_types_compatible_p(pair, int);", "n = offsetof(struct two, pair);"])
+def test_names_of_types_in_what_cannot_be_read(what: str, read_text: Reader) -> None:
+    text = f"""#include <stddef.h>
+typedef struct two {{ int two, pair; }} pair;
+void f(int n, double *restrict a, const double *restrict b) {{
+  {what}
+  for (int i = 0; i < n; i++) a[i] += b[i];
+}}
+"""
+    (region,) = read_text(text, detect=True).regions
+    assert region.scop.live_out == {"a"}
+
+
 def test_real_headers(scop: Modeller) -> None:
     headers = [
         "stdio",

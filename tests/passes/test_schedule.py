@@ -313,3 +313,33 @@ def test_no_loop_runs_a_constant_size_times_another(tmp_path: Path) -> None:
     for member in loops:
         least, most = member.schedule.min_val().to_python(), member.schedule.max_val().to_python()
         assert most - least < 700
+
+
+STEPS = """
+void f(int K, int n, int out[K], short in[n], short w[K][n])
+{
+#pragma scop
+    for (int i = 0; i < K; i++) {
+        int sum = 0, before = 0, d;
+        for (int m = n - 2; m >= 0; m -= 2) {
+            d = in[m + 1] * w[i][m + 1];
+            sum += d - (before >> 1);
+            before = d;
+            d = in[m] * w[i][m];
+            sum += d - (before >> 1);
+            before = d;
+        }
+        out[i] = sum;
+    }
+#pragma endscop
+}
+"""
+
+
+def test_statements_of_a_sequential_loop_are_not_shifted(tmp_path: Path) -> None:
+    """isl would run the last one an iteration late, and twice as many iterations, with a remainder in each."""
+    region = region_of(STEPS, tmp_path)
+    compiled = compile_region(region, Options(threads="always"))
+    assert "for (int m = 2 - n; m < 1; m += 2) {" in compiled.text
+    assert "%" not in compiled.text.partition("m += 2")[2]
+    assert not check(region, compiled)

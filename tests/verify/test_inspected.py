@@ -143,10 +143,13 @@ def unsigned(node: c.Node) -> c.Node | None:
     return replace(node, type="unsigned") if isinstance(node, c.Decl) else None
 
 
+@pytest.mark.parametrize("row", ["i", "(w * 9 + i)"])
 @pytest.mark.parametrize("change", [longer, faster, unsigned])
-def test_loops_inside_of_a_statement(change: Callable[[c.Node], c.Node | None], tmp_path: Path) -> None:
-    """Their counters are the statement's own, whether a loop declares them or a block around it."""
-    program = initial_program(region_of(KEPT, tmp_path).scop, Options())
+def test_loops_inside_of_a_statement(change: Callable[[c.Node], c.Node | None], row: str, tmp_path: Path) -> None:
+    """Their counters are the statement's own, whether a loop declares them or a block around it. Which row it is may be
+    computed without a sign."""
+    text = KEPT.replace("int w", "unsigned long w").replace("i * m", f"{row} * m")
+    program = initial_program(region_of(text, tmp_path).scop, Options())
     assert not inspection_faults(program)
     scop = program.scop
     statements = {name: replace(s, body=c.rewrite(s.body, change)) for name, s in scop.statements.items()}

@@ -31,6 +31,23 @@ void f(int n, double a[n][n], float b[n], double *restrict t)
 }
 """
 
+LAST = """
+float f(int n, float a[n][n], float b[n], float *restrict t)
+{
+    float s;
+#pragma scop
+    for (int i = 0; i < n; i++) {
+        s = 0;
+        for (int j = 0; j < n; j++)
+            s += a[i][j];
+        *t += b[i] * (2 * s + a[i][i]);
+    }
+#pragma endscop
+    return s;
+}
+"""
+"""The last iteration leaves s behind, so that two statements store what goes into t."""
+
 
 def parted(text: str) -> tuple[Scop, Scop]:
     (region,) = read("t.c", InputOptions(), text=text).regions
@@ -75,6 +92,27 @@ def test_another_value_that_is_stored() -> None:
 
     (fault, *_) = parting_faults(whole, changed(scop, store.name, body=c.rewrite(store.body, other)))
     assert "no statement of the region computes" in fault.message
+
+
+def test_two_stores_of_one_array() -> None:
+    whole, scop = parted(LAST)
+    assert parting_faults(whole, scop) == []
+    (made,) = {name for name, array in scop.arrays.items() if name not in whole.arrays and array.rank}
+    stores = [
+        s for s in scop.statements.values() if any(a.array == made and a.kind.value == "write" for a in s.accesses)
+    ]
+    assert len(stores) == 2
+
+    def other(node: c.Node) -> c.Node | None:
+        return replace(node, op="-") if isinstance(node, c.Binary) and node.op == "+" else None
+
+    for store in stores:
+        (fault, *_) = parting_faults(whole, changed(scop, store.name, body=c.rewrite(store.body, other)))
+        assert "no statement of the region computes" in fault.message
+        fewer = store.domain.subtract(store.domain.lexmin())
+        accesses = tuple(replace(a, relation=a.relation.intersect_domain(fewer)) for a in store.accesses)
+        (fault, *_) = parting_faults(whole, changed(scop, store.name, domain=fewer, accesses=accesses))
+        assert "is read where nothing was stored in it" in fault.message
 
 
 def test_a_type_that_rounds() -> None:

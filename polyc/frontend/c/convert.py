@@ -217,6 +217,7 @@ class Converter(Expressions):
             return []
         init_range = self.initialiser(node.init)
         symbol = self.scope.declare(node, storage, is_loop)
+        self.check_type(symbol.shape.element.text, span)
         if set(node.storage or ()) & {"static", "extern", "_Thread_local"}:
             hint = "declare it before '#pragma scop'"
             self.refuse("static-local", f"'{node.name}' is declared static inside the region", span, hint)

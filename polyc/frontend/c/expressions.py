@@ -7,8 +7,9 @@ from collections.abc import Callable
 
 from pycparser import c_ast
 
+from polyc.analysis.expressions.facts import base_key
 from polyc.errors import Diagnostic, Span
-from polyc.frontend.c.parse import Parsed
+from polyc.frontend.c.parse import UNKNOWN, Parsed
 from polyc.frontend.c.symbols import Scope, Symbol
 from polyc.frontend.text.literals import as_written
 from polyc.frontend.text.places import Places
@@ -90,6 +91,7 @@ class Expressions:
                 index, _, end = self.expr(node.subscript)
                 self.subscripts -= 1
                 start, end = self.balance(start, self.after(end, "]"))
+                base, index = self.offset(base, index)
                 return c.Subscript(base, index, self.span(start, end)), start, end
             case c_ast.StructRef():
                 base, start, end = self.expr(node.name)
@@ -123,6 +125,7 @@ class Expressions:
                 inner, _, end = self.expr(node.expr)
                 start = self.parsed.offset(node.coord)
                 start, end = self.balance(start, end)
+                self.check_type(self.type_text(node.to_type), self.span(start, end))
                 return c.Cast(self.type_text(node.to_type), inner, self.span(start, end)), start, end
             case c_ast.ExprList() | c_ast.InitList():
                 return self.list_of(node)
@@ -149,12 +152,18 @@ class Expressions:
                 self.refuse("undeclared", f"'{node.name}' is not declared", span, hint)
             return c.Name(node.name, span), start, end
         self.check_volatile(symbol, span)
+        self.check_type(symbol.shape.element.text, span)
         return c.Name(symbol.key, span), start, end
 
     def check_volatile(self, symbol: Symbol, span: Span) -> None:
         if symbol.volatile:
             hint = "copy it to an ordinary variable outside of the region"
             self.refuse("volatile", f"'{symbol.c_name}' is volatile or atomic", span, hint)
+
+    def check_type(self, text: str, span: Span) -> None:
+        if re.search(rf"\b{UNKNOWN}\b", text):
+            message = "its type is one that the compiler finds out ('typeof')"
+            self.refuse("unsupported-declaration", message, span, "write the type itself")
 
     def unary(self, node: c_ast.UnaryOp) -> Ranged:
         start = self.parsed.offset(node.coord)
@@ -167,7 +176,53 @@ class Expressions:
             start, end = self.balance(min(start, first), self.after(end, node.op[1:]))
             return c.Postfix(node.op[1:], inner, self.span(start, end)), start, end
         start, end = self.balance(self.operator_start(first, node.op), end)
+        if node.op == "*" and isinstance(inner, c.Binary) and inner.op in ("+", "-"):
+            base, index = self.offset(inner)
+            inner = c.Binary("+", base, index, inner.span) if base is not inner else inner
         return c.Unary(node.op, inner, self.span(start, end)), start, end
+
+    def offset(self, pointer: c.Expr, more: c.Expr | None = None) -> tuple[c.Expr, c.Expr]:
+        """`a + i * n + j` as `a` and `(long)(i * n) + j`: pointers are moved by each part of a sum, in 64 bits.
+
+        more: what is added to the pointer besides; without, `a + i` stays what it is, and so does all that may be no
+        pointer with whole numbers behind it
+        """
+        terms = [] if more is None else [("+", more)]
+        base = pointer
+        while isinstance(base, c.Binary) and base.op in ("+", "-"):
+            terms.insert(0, (base.op, base.right))
+            base = base.left
+        if base is pointer or not (self.is_pointer(base) or all(self.is_number(term) for _, term in terms)):
+            return pointer, more or c.Literal("0")
+        sign, first = terms[0]
+        if len(terms) == 1 and sign == "+":
+            return base, first
+        index: c.Expr = c.Cast("long", first, first.span)
+        index = c.Unary("-", index, first.span) if sign == "-" else index
+        for sign, term in terms[1:]:
+            index = c.Binary(sign, index, term, term.span)
+        return base, index
+
+    def is_pointer(self, expr: c.Expr) -> bool:
+        """Whether a name, or a member of what one leads to, is surely a pointer or an array."""
+        key = base_key(expr)
+        symbol = self.scope.symbols.get(key) if key is not None else None
+        if symbol is None or isinstance(expr, c.Name):
+            return symbol is not None and symbol.rank > 0
+        if not isinstance(expr, c.Member) or any(isinstance(part, c.Member) for part in c.walk(expr.base)):
+            return False
+        shape = self.scope.types.field(symbol.shape.node, expr.field)
+        return shape is not None and bool(shape.dims)
+
+    def is_number(self, expr: c.Expr) -> bool:
+        """Whether an expression is made of nothing but plain variables that are no pointers, and constants."""
+        for part in c.walk(expr):
+            symbol = self.scope.symbols.get(part.name) if isinstance(part, c.Name) else None
+            if not isinstance(part, c.Name | c.Literal | c.Cast | c.Binary | c.Unary | c.SizeOf):
+                return False
+            if (symbol is not None and symbol.rank) or (isinstance(part, c.Unary) and part.op in ("*", "&")):
+                return False
+        return not any(isinstance(part, c.Name) and part.name not in self.scope.symbols for part in c.walk(expr))
 
     def operator_start(self, operand: int, op: str) -> int:
         """Where a prefix operator stands (pycparser may give the place of its operand)."""
@@ -183,6 +238,7 @@ class Expressions:
         else:
             _, _, end = self.expr(node.expr)
             text = self.parsed.text[start + len(node.op) : end].strip()
+        self.check_type(text, self.span(start, end))
         return c.SizeOf(re.sub(r"\s+", " ", text), self.span(start, end)), start, end
 
     def call(self, node: c_ast.FuncCall) -> Ranged:

@@ -18,7 +18,7 @@ _OTHER = """
 abs labs llabs imaxabs isnan isinf isfinite signbit isnormal fpclassify isdigit isalpha isspace isupper islower toupper
 tolower __builtin_abs __builtin_labs __builtin_fpclassify __builtin_expect __builtin_popcountl __builtin_popcountll
 __builtin_popcount __builtin_clz __builtin_ctz __builtin_isgreater __builtin_isgreaterequal __builtin_isless
-__builtin_islessequal __builtin_islessgreater __builtin_isunordered __builtin_isinf_sign
+__builtin_islessequal __builtin_islessgreater __builtin_isunordered __builtin_isinf_sign offsetof
 """
 _HINTS = "__pencil_assume __pencil_kill __builtin_assume"
 _MEMORY = "memset memcpy memmove memcmp strcmp"

@@ -2,7 +2,7 @@
 
 pycparser never sees the rest of the file. What it sees is cleaned in place (GNU words become blanks), so that its
 coordinates are offsets of the preprocessed text. A statement outside of the regions that it cannot read is replaced by
-`__polyc_skipped(its, names);` in the same place and the parse is tried again.
+`__polyc_skipped(its, names);` in the same place and the parse is tried again; a statement expression always is.
 """
 
 from __future__ import annotations
@@ -16,7 +16,15 @@ from pycparser.c_parser import CParser, ParseError
 
 from polyc.errors import Diagnostic, UserError
 from polyc.frontend.text.asserts import asserted
-from polyc.frontend.text.chunks import KEYWORDS, MEANINGS, Chunks, close_paren, declared_names, drop_attributes
+from polyc.frontend.text.chunks import (
+    KEYWORDS,
+    MEANINGS,
+    Chunks,
+    close_paren,
+    declared_names,
+    drop_attributes,
+    named_types,
+)
 from polyc.frontend.text.depth import deep_bracket, deep_node, too_deep
 from polyc.frontend.text.literals import without_widths
 from polyc.frontend.text.named import with_plain_extrema
@@ -27,12 +35,15 @@ from polyc.records import dataclass, field
 IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*")
 CALLED = re.compile(r"\b([A-Za-z_]\w*)\s*\(")
 SKIPPED = "__polyc_skipped"
+UNKNOWN = "struct _"
+"""A type of which nothing is known."""
 LONG_TABLE = 2000
 LONGEST_HELPER = 2000
 """Characters of a function that may be put in the place of its calls."""
 _DIRECTIVE = re.compile(r"^#(?!pragma (?:end)?scop\b)[^\n]*$", re.MULTILINE)
 _WORDS = re.compile(
-    r"\b(?:__extension__|__restrict__|__restrict|__inline__|__inline|__const|__signed__|__volatile__|__thread)\b"
+    r"\b(?:__extension__|__restrict__|__restrict|__inline__|__inline|__const|__signed__|__volatile__|__thread"
+    r"|__builtin_offsetof)\b"
 )
 _PLAIN = {
     "__restrict": "restrict",
@@ -42,6 +53,7 @@ _PLAIN = {
     "__const": "const",
     "__signed__": "signed",
     "__volatile__": "volatile",
+    "__builtin_offsetof": "offsetof",
 }
 _TYPEOF = re.compile(r"\b(?:__typeof__|__typeof|typeof)\b")
 _BUILTIN_TYPES = re.compile(r"\b(?:__builtin_va_list|_Float\w+|__float128|__fp16|__bf16|__m\d+[di]?)\b")
@@ -80,15 +92,17 @@ def parse_function(chunks: Chunks, index: int, kept: list[tuple[int, int]], plac
     inner = [(a - item.start, b - item.start) for a, b in kept]
     texts = {number: clean(short(chunks.text_of(number))) for number in declarations}
     texts |= {n: _stand_in(chunks, n) for n in declarations if MEANINGS.search(chunks.items[n].header)}
-    body = clean(chunks.text_of(index), inner)
+    body = readable(chunks.text_of(index))
+    types = frozenset(name for number in declarations for name in named_types(chunks.items[number])) | KEYWORDS
     deep = deep_bracket(body)
     if deep is not None:
         raise UserError([too_deep(places, item.start + deep)])
-    skips: list[tuple[int, int]] = []
+    skips = list(_statement_expressions(body, inner))
+    plain = _with_zeros(body, skips)
     complaints: list[Diagnostic] = []
     for _ in range(40):
         pieces = [(chunks.items[number].start, text) for number, text in texts.items()]
-        parsed = _feed(pieces + _without(body, item.start, skips))
+        parsed = _feed(pieces + _without(body, item.start, skips, types))
         parser = CParser()
         try:
             parsed.tree = parser.parse(parsed.text, "")
@@ -98,7 +112,7 @@ def parse_function(chunks: Chunks, index: int, kept: list[tuple[int, int]], plac
             if chunk is not None and chunk in texts:
                 texts[chunk] = _stand_in(chunks, chunk)
                 continue
-            statement = _statement_at(body, place - item.start)
+            statement = _statement_at(plain, place - item.start)
             inside = statement is not None and any(statement[0] < b and statement[1] > a for a, b in inner)
             if statement is None or statement in skips or inside:
                 complaints.append(_complaint(problem, place, places, chunks.text))
@@ -222,22 +236,40 @@ def _end_of_statement(text: str, at: int) -> int:
     return len(text)
 
 
-def clean(text: str, kept: Sequence[tuple[int, int]] = ()) -> str:
-    """The text as pycparser can read it, offset for offset. Statement expressions outside of `kept` become 0."""
+def clean(text: str) -> str:
+    """The text of declarations as pycparser can read it, offset for offset. Statement expressions become 0: nobody asks
+    for their values."""
+    text = readable(text)
+    return _with_zeros(text, list(_statement_expressions(text)))
+
+
+def readable(text: str) -> str:
+    """The text as pycparser can read it, but for statement expressions, offset for offset."""
     text = with_plain_extrema(asserted(_DIRECTIVE.sub(lambda m: " " * len(m.group()), text)))
     text = drop_attributes(text)
     text = _WORDS.sub(lambda m: _PLAIN.get(m.group(), "").ljust(len(m.group())), text)
     text = without_widths(text)
     for match in reversed(list(_TYPEOF.finditer(text))):
         stop = close_paren(text, match.end())
-        text = text[: match.start()] + "int".ljust(stop - match.start()) + text[stop:]
-    for match in reversed(list(re.finditer(r"\(\s*\{", text))):
-        if any(a <= match.start() < b for a, b in kept):
-            continue
-        stop = close_paren(text, match.start())
-        inside = re.sub(r"[^\n]", " ", text[match.start() : stop])
-        text = text[: match.start()] + "0" + inside[1:] + text[stop:]
+        text = text[: match.start()] + UNKNOWN.ljust(stop - match.start()) + text[stop:]
     return text
+
+
+def _with_zeros(text: str, places: list[tuple[int, int]]) -> str:
+    """The text with 0 in some places, as long as before."""
+    for start, stop in places:
+        inside = re.sub(r"[^\n]", " ", text[start:stop])
+        text = text[:start] + "0" + inside[1:] + text[stop:]
+    return text
+
+
+def _statement_expressions(text: str, kept: Sequence[tuple[int, int]] = ()) -> Iterator[tuple[int, int]]:
+    """The outermost `({ … })` outside of `kept`."""
+    last = 0
+    for match in re.finditer(r"\(\s*\{", text):
+        if match.start() >= last and not any(a <= match.start() < b for a, b in kept):
+            last = close_paren(text, match.start())
+            yield match.start(), last
 
 
 def _feed(pieces: list[tuple[int, str]]) -> Parsed:
@@ -257,14 +289,16 @@ def _feed(pieces: list[tuple[int, str]]) -> Parsed:
     return Parsed(c_ast.FileAST([]), c_ast.FuncDef(None, None, None), whole, lines, starts, origins)
 
 
-def _without(body: str, origin: int, skips: list[tuple[int, int]]) -> list[tuple[int, str]]:
-    """The function's text in pieces, a call that mentions the same names for each statement that is skipped."""
+def _without(body: str, origin: int, skips: list[tuple[int, int]], types: frozenset[str]) -> list[tuple[int, str]]:
+    """The function's text in pieces, a call that mentions the same names, but for types, for each statement and
+    statement expression that is skipped."""
     pieces: list[tuple[int, str]] = []
     position = 0
     for start, stop in skips:
-        names = sorted(set(IDENTIFIER.findall(body[start:stop])) - KEYWORDS)
+        names = sorted(set(IDENTIFIER.findall(body[start:stop])) - types)
         pieces.append((origin + position, body[position:start]))
-        pieces.append((origin + start, f"{SKIPPED}({', '.join(f'&{name}' for name in names)});"))
+        end = "" if body[stop - 1] == ")" else ";"
+        pieces.append((origin + start, f"{SKIPPED}({', '.join(f'&{name}' for name in names)}){end}"))
         position = stop
     return [*pieces, (origin + position, body[position:])]
 

@@ -20,7 +20,7 @@ from collections.abc import Callable, Sequence
 
 from pycparser import c_ast
 
-from polyc.analysis.expressions.facts import base_key, base_name, lvalues, mentions, writes
+from polyc.analysis.expressions.facts import assigned_scalars, base_key, base_name, lvalues, mentions, writes
 from polyc.errors import Span, UserError
 from polyc.frontend.c.convert import RETURN, Converter
 from polyc.frontend.c.ctype import Types
@@ -376,7 +376,8 @@ class Place:
         statements: list[c.Stmt] = []
         written = changed(body)
         for symbol, argument in zip(body.parameters, call.arguments, strict=True):
-            names[symbol.key] = self.argument(symbol, argument, symbol.key in written, statements)
+            moves = self.moves(body, symbol, argument)
+            names[symbol.key] = self.argument(symbol, argument, symbol.key in written, moves, statements)
         inside = [part for part in (body.block, body.result) if part is not None]
         for node in (node for part in inside for node in c.walk(part)):
             name = node.name if isinstance(node, c.Name | c.Decl) else None
@@ -388,6 +389,14 @@ class Place:
             value = moved(body.result, names, self.node.span)
             found.append(c.ExprStmt(c.Assign("=", c.Name(result.key), value), self.node.span))
         return c.Block((*statements, *found))
+
+    def moves(self, body: Body, symbol: Symbol, argument: c.Expr) -> bool:
+        """Whether a function may make a pointer parameter, or the variable that it is given, lead elsewhere."""
+        given = self.scope.symbols.get(argument.name) if isinstance(argument, c.Name) else None
+        inside = given is not None and given.storage in (Storage.LOCAL, Storage.ARGUMENT, Storage.REGION)
+        written = [body.scope.symbols[key] for key in writes(body.block) if key in body.scope.symbols]
+        pointers = any(len(one.shape.dims) > 1 for one in written)
+        return not inside or pointers or symbol.key in assigned_scalars(body.block)
 
     def name(self, name: str, inner: Scope) -> c.Expr:
         """What a name of the function is called here."""
@@ -404,15 +413,18 @@ class Place:
             raise Unclear
         return c.Name(self.scope.fresh(symbol.node).key)
 
-    def argument(self, symbol: Symbol, argument: c.Expr, written: bool, statements: list[c.Stmt]) -> c.Expr:
-        """What a parameter is called here; its declaration is added."""
+    def argument(
+        self, symbol: Symbol, argument: c.Expr, written: bool, moves: bool, statements: list[c.Stmt]
+    ) -> c.Expr:
+        """What a parameter is called here; its declaration is added. moves: whether the function makes it, or what it
+        is given, lead elsewhere"""
         shape = symbol.shape
         assert symbol.node is not None
         if shape.element.kind == "struct" and len(shape.dims) <= 1:
             plain = isinstance(argument, c.Name) and is_same_array(argument, shape, self.scope)
             if written and not shape.dims:
                 raise Unclear
-            if is_address(argument, shape, self.scope) or (plain and not shape.dims):
+            if is_address(argument, shape, self.scope) or (plain and (not shape.dims or not moves)):
                 return argument
         if shape.dims:
             node = symbol.node

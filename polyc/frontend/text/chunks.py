@@ -251,8 +251,17 @@ def _declared(chunk: Chunk) -> set[str]:
     found = set(re.findall(r"\b(?:struct|union|enum)\s+([A-Za-z_]\w*)", header))
     for body in re.findall(r"\benum\b[^{;]*\{([^}]*)\}", header):
         found |= set(re.findall(r"(?:^|,)\s*([A-Za-z_]\w*)", body))
+    return found | _declarators(header)
+
+
+def named_types(chunk: Chunk) -> set[str]:
+    """The names of types that a chunk declares, without tags."""
+    return _declarators(drop_attributes(chunk.header)) if re.match(r"\s*typedef\b", chunk.header) else set()
+
+
+def _declarators(header: str) -> set[str]:
     plain = _BRACES.sub(" ", header)
-    found |= set(re.findall(r"\(\s*\*+\s*(?:const|restrict)?\s*([A-Za-z_]\w*)\s*[)\[]", plain))
+    found = set(re.findall(r"\(\s*\*+\s*(?:const|restrict)?\s*([A-Za-z_]\w*)\s*[)\[]", plain))
     flat = re.sub(r"\s+", " ", _without_parens(plain))
     found |= set(re.findall(r"([A-Za-z_]\w*) ?(?=[(\[=,;:]|$)", flat))
     return found

@@ -21,6 +21,7 @@ from polyc.model.tree import Band, Domain, Filter, Member, Node, Sequence, restr
 from polyc.nests.graph import in_source_order
 from polyc.nests.naming import name_members
 from polyc.nests.nest import Outer
+from polyc.passes.order.aligned import with_aligned_loops
 from polyc.passes.order.cells import with_loops_over_cells
 from polyc.passes.order.joined import join_parallel_loops
 from polyc.passes.order.live_ranges import kept_by_others
@@ -144,7 +145,8 @@ def _scheduled(program: Program) -> Program:
     if taken_back:
         message = "isl's scheduler found loops with far more iterations than there is work; the original order stays"
         program = program.remark("not-scheduled", STAGE, message, taken_back)
-    tree = name_members(with_private_loops(in_source_order(tree, program), program), scop)
+    tree = with_aligned_loops(in_source_order(tree, program), program)
+    tree = name_members(with_private_loops(tree, program), scop)
     if program.options.fuse == "basteln":
         tree, program = with_loops_over_cells(tree, program)
     return replace(program, tree=tree)

@@ -237,7 +237,7 @@ def _stays(scop: Scop, statement: Statement, reference: c.ArrayRef, position: in
     names = [*statement.loops, *(head.key for _, head in inner)]
     extent = scop.arrays[reference.array].extents[position]
     unsigned = _unsigned(scop) | {c.Name(head.key) for loop, head in inner if _counter(loop, body, types) is None}
-    if extent is None or len(set(names)) != len(names) or _unsigned(scop) & set(c.walk(reference)):
+    if extent is None or len(set(names)) != len(names) or _unsigned(scop) & set(c.walk(reference.subscripts[position])):
         return False
     if any(_changes(statement.body, name) for name in statement.loops):
         return False

@@ -3,10 +3,10 @@
 Nothing is taken from the frontend: which statement stands for which one is found by their texts.
 
 math: let S be a statement of the whole region. Of the parted one, X stores in a new array N what it computes, and
-      nothing else does; the others are T. An array that is new and no N is another name of one that was there, or has
-      an element for each value that a variable had. An instance of T, or X, stands for all of S with its loops' values:
-      for one, or for all iterations of the loops that T is not in. Where S is kept whole, X may have loops that are
-      inside of it.
+      nothing but such X does; the others are T. An array that is new and no N is another name of one that was there,
+      or has an element for each value that a variable had. An instance of T, or X, stands for all of S with its loops'
+      values: for one, or for all iterations of the loops that T is not in. Where S is kept whole, X may have loops
+      that are inside of it.
       Shown is that
         (1) the text of each T is that of an S, with the values that X store instead of what it reads of N, and other
             names; T and these X access what S accesses, and they stand for instances of S alone; each instance that
@@ -24,6 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import reduce
+from itertools import product
 
 import islpy as isl
 
@@ -42,6 +43,8 @@ from polyc.verify.region.handed import Values, access_of, cells_of
 from polyc.verify.region.inside import Element, is_steady
 
 KIND = "parting"
+_Stores = Mapping[str, Statement]
+"""N -> the X that stored what is read of it."""
 
 
 def parting_faults(whole: Scop, parted: Scop) -> list[Fault]:
@@ -78,8 +81,8 @@ class _Event:
 class _Parting:
     whole: Scop
     parted: Scop
-    stores: dict[str, Statement] = field(default_factory=dict)
-    """N -> X."""
+    stores: dict[str, tuple[Statement, ...]] = field(default_factory=dict)
+    """N -> each X."""
     names: dict[str, str] = field(default_factory=dict)
     """Other names -> arrays that were there."""
     stands_for: dict[str, Statement] = field(default_factory=dict)
@@ -101,17 +104,20 @@ class _Parting:
                 if not touched.is_subset(cells_of(array, touched)):
                     yield Fault(KIND, f"cells outside of the new array {name} are touched", str(touched))
             writers = [s for s in parted.statements.values() if any(a.array == name and _writes(a) for a in s.accesses)]
-            value = _stored(writers[0], name) if len(writers) == 1 else None
-            if value is None:
+            values = [value for one in writers if (value := _stored(one, name)) is not None]
+            if not writers or len(values) < len(writers):
                 continue
-            if self.is_copied(name, writers[0]) or not any(
-                self.is_part(writers[0], s) for s in whole.statements.values()
-            ):
-                self.stores[name] = writers[0]
+            if all(self.is_store(name, one) for one in writers):
+                self.stores[name] = tuple(writers)
                 if any(extent is None for extent in array.extents):
                     yield Fault(KIND, f"the new array {name} has no length", "")
-                if not self.is_kept(value, parted.arrays[name].element, writers[0]):
-                    yield Fault(KIND, f"{name} may hold other values than {writers[0].name} computes", "")
+                for one, value in zip(writers, values, strict=True):
+                    if not self.is_kept(value, parted.arrays[name].element, one):
+                        yield Fault(KIND, f"{name} may hold other values than {one.name} computes", "")
+
+    def is_store(self, name: str, one: Statement) -> bool:
+        """Whether a statement that writes a new array alone is an X, and no T with another name of what it writes."""
+        return self.is_copied(name, one) or not any(self.is_part(one, s) for s in self.whole.statements.values())
 
     def is_copied(self, name: str, store: Statement) -> bool:
         """Whether the statement whose value is stored is there itself, and takes it from the new array: so this is no
@@ -131,7 +137,7 @@ class _Parting:
         return found is not None and _size(found) == _size(element)
 
     def statement_faults(self) -> Iterator[Fault]:
-        known, made = self.parted.known, {s.name for s in self.stores.values()}
+        known, made = self.parted.known, {one.name for stores in self.stores.values() for one in stores}
         found: dict[str, isl.Set] = {}
         for own in self.parted.statements.values():
             if own.name in made:
@@ -188,13 +194,19 @@ class _Parting:
             return False
         if any(pair not in _loops(then) for pair in _loops(own)):
             return False
-        return any(self.is_named(now, body) for now, body in self.texts(own, then))
+        choices = self.choices(own)
+        return all(any(self.is_named(now, body) for now, body in self.texts(own, then, one)) for one in choices)
 
-    def texts(self, own: Statement, then: Statement) -> Iterator[tuple[c.Stmt, c.Stmt]]:
+    def choices(self, own: Statement) -> list[dict[str, Statement]]:
+        """An X for each N that a T reads, in all ways."""
+        read = sorted({access.array for access in own.accesses} & self.stores.keys())
+        return [dict(zip(read, chosen, strict=True)) for chosen in product(*(self.stores[name] for name in read))]
+
+    def texts(self, own: Statement, then: Statement, stores: _Stores) -> Iterator[tuple[c.Stmt, c.Stmt]]:
         """A T with the values that X store, and S; of statements that are kept whole also with their names' values."""
-        yield c.rewrite(own.body, lambda node: self.stored(node, own)), then.body
+        yield c.rewrite(own.body, lambda node: self.stored(node, own, stores)), then.body
         if own.opaque and own.body != then.body and not isinstance(own.body, c.ExprStmt):
-            yield self.written_out(own.body, own, own), self.written_out(then.body, then, own)
+            yield self.written_out(own.body, own, own, stores), self.written_out(then.body, then, own, stores)
 
     def is_named(self, now: c.Stmt, body: c.Stmt) -> bool:
         """Whether a text is another one but for other names; if so, these are known from now on."""
@@ -212,25 +224,28 @@ class _Parting:
         self.names = names
         return True
 
-    def stored(self, node: c.Node, own: Statement, loops: tuple[Counted, ...] | None = None) -> c.Node | None:
+    def stored(
+        self, node: c.Node, own: Statement, stores: _Stores, loops: tuple[Counted, ...] | None = None
+    ) -> c.Node | None:
         """What stands for an element of an N in a T: the value that X stores there. loops: those inside of T, around
         the place"""
-        if not isinstance(node, c.ArrayRef) or node.array not in self.stores:
+        if not isinstance(node, c.ArrayRef) or node.array not in stores:
             return None
-        store = self.stores[node.array]
+        store = stores[node.array]
         value = _assignment(store).value
         same = node.subscripts == _cell(store).subscripts
         if loops is None:
             same = same and set(store.loops) <= set(own.loops)
         else:
+            same = same and len(self.stores[node.array]) == 1
             same = same and Element(own, store, value, node.ref, loops).holds_its_value(self.whole, self.parted)
         return value if same else c.Name("(another cell)")
 
-    def written_out(self, body: c.Stmt, statement: Statement, own: Statement) -> c.Stmt:
+    def written_out(self, body: c.Stmt, statement: Statement, own: Statement, stores: _Stores) -> c.Stmt:
         """A statement that is kept whole with what X store, and with the values of the names that it gives some."""
 
         def with_stored(expr: c.Expr, loops: tuple[Counted, ...]) -> c.Expr:
-            return c.rewrite(expr, lambda node: self.stored(node, own, loops))
+            return c.rewrite(expr, lambda node: self.stored(node, own, stores, loops))
 
         names = {*statement.loops, *(p.expr.name for p in self.parted.parameters if isinstance(p.expr, c.Name))}
         body = with_changes(body, with_stored)
@@ -245,25 +260,29 @@ class _Parting:
         for own in self.parted.statements.values():
             if own.name not in self.stands_for:
                 continue
-            then = self.stands_for[own.name]
-            here = [(own, k) for k, a in enumerate(own.accesses) if a.array not in self.stores]
-            stores = [self.stores[a.array] for a in own.accesses if a.array in self.stores]
-            there = [(store, k) for store in stores for k, a in enumerate(store.accesses) if not _writes(a)]
-            where = self.instances(own, then).range()
-            stand = {one.name: self.instances(one, then).intersect_range(where) for one in (own, *stores)}
-            for position, access in enumerate(then.accesses):
-                labelled = [(s, k) for s, k in here if s.accesses[k].ref == access.ref]
-                for among, left in ((labelled, here), (there, there)):
-                    found = next((one for one in among if self.is_same(one, access, stand[one[0].name])), None)
-                    if found is not None:
-                        left.remove(found)
-                        break
-                else:
-                    raise KeyError(own.name)
-                if not _writes(access):
-                    yield _Event(*found, then, position, stand[found[0].name])
-            if here or not all(self.is_seen_again(*one, then, stand) for one in there):
+            for stores in self.choices(own):
+                yield from self.events_of(own, self.stands_for[own.name], stores)
+
+    def events_of(self, own: Statement, then: Statement, stores: _Stores) -> Iterator[_Event]:
+        """The events of one T with some X, whose values it reads. Raises KeyError."""
+        here = [(own, k) for k, a in enumerate(own.accesses) if a.array not in stores]
+        read = [stores[a.array] for a in own.accesses if a.array in stores]
+        there = [(store, k) for store in read for k, a in enumerate(store.accesses) if not _writes(a)]
+        where = self.instances(own, then).range()
+        stand = {one.name: self.instances(one, then).intersect_range(where) for one in (own, *read)}
+        for position, access in enumerate(then.accesses):
+            labelled = [(s, k) for s, k in here if s.accesses[k].ref == access.ref]
+            for among, left in ((labelled, here), (there, there)):
+                found = next((one for one in among if self.is_same(one, access, stand[one[0].name])), None)
+                if found is not None:
+                    left.remove(found)
+                    break
+            else:
                 raise KeyError(own.name)
+            if not _writes(access):
+                yield _Event(*found, then, position, stand[found[0].name])
+        if here or not all(self.is_seen_again(*one, then, stand) for one in there):
+            raise KeyError(own.name)
 
     def is_seen_again(self, store: Statement, position: int, then: Statement, stand: Mapping[str, isl.Map]) -> bool:
         """Whether an X reads what S reads in another place, of what nothing writes."""
@@ -354,7 +373,7 @@ class _Parting:
     def places(self) -> isl.UnionMap:
         """`{ T[i] -> θ(S[i]) }`, and that of X for each T that reads it: the order in the whole region."""
         found = self.stand()
-        for array, store in self.stores.items():
+        for array, store in ((array, one) for array, stores in self.stores.items() for one in stores):
             for name, then in self.stands_for.items():
                 if any(a.array == array for a in self.parted.statements[name].accesses):
                     found = found.union(isl.UnionMap.from_map(self.instances(store, then)))
@@ -366,7 +385,7 @@ class _Parting:
         for piece in maps(values.first.intersect_params(self.parted.known)):
             if out_name(piece) in made:
                 yield Fault(KIND, f"{out_name(piece)} is read where nothing was stored in it", str(piece.sample()))
-        writing = {store.name: store for store in self.stores.values()}
+        writing = {store.name: store for stores in self.stores.values() for store in stores}
         for piece in maps(values.flow.intersect_params(self.parted.known)):
             store = writing.get(piece.get_tuple_name(isl.dim_type.in_))
             if store is None:

@@ -172,7 +172,7 @@ class _Slicer:
 
         math: what is linear in a counter is least and greatest at its ends
         """
-        if not any(head.key in mentions(item) for item in inner) and all(map(is_alone, inner)):
+        if not any(head.key in mentions(item) for item in inner) and self.is_alone(inner):
             return inner  # one iteration touches what all of them do
         kept = kept_in(inner)
         if not kept:
@@ -186,6 +186,11 @@ class _Slicer:
         counter = self.region.scope.symbols[head.key]
         ends = (self.as_counted(counter, value) for value in (head.start, last))
         return without_repeated([with_value(item, head.key, value) for value in ends for item in inner])
+
+    def is_alone(self, inner: list[c.Stmt]) -> bool:
+        """Whether statements set no variable but those that they declare."""
+        declared = {item.name for item in inner if isinstance(item, c.Decl)}
+        return all((assigned_scalars(item) & self.needed) <= declared for item in inner)
 
     def as_counted(self, counter: Symbol, value: c.Expr) -> c.Expr:
         """A value of a counter with the counter's type, in which an index is computed."""
@@ -303,6 +308,8 @@ class _Slicer:
                     otherwise=None if otherwise is None else self.outermost(otherwise),
                 )
             case c.Block(body=items):
+                if any(isinstance(item, c.Decl) for item in items):
+                    return node  # one iteration of a loop that is none any more: one thread runs it
                 return c.Block(tuple(self.outermost(item) for item in items))
         if assigned_scalars(node) & self.needed or (isinstance(node, c.Decl) and node.name in self.needed):
             raise NotFound("a variable that is set before the loops decides it")
@@ -346,11 +353,6 @@ def is_note(item: c.Stmt) -> bool:
         case c.ExprStmt(expr=c.Assign(value=c.Call(function=macro))):
             return macro in (FIRST, LAST)
     return False
-
-
-def is_alone(item: c.Stmt) -> bool:
-    """Whether a statement sets no variable that others need."""
-    return isinstance(item, c.For | c.If) or is_note(item)
 
 
 def kept_in(items: Iterable[c.Stmt]) -> list[c.Expr] | None:

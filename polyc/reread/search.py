@@ -191,7 +191,7 @@ class _Walk:
             raise Unseen("it does not see what a loop touches")
         if any(isinstance(item, c.Jump) for item in c.walk(node.body)):
             raise Unseen("a loop of the region may end early")
-        if not all(isinstance(item, c.ExprStmt | c.If | c.For) for item in inside):
+        if not all(isinstance(item, c.ExprStmt | c.If | c.For | c.Decl) for item in inside):
             raise Unseen("it does not see what the iterations of a loop touch")
         self.read(other.condition)
         last = last_value(condition, head)
@@ -200,6 +200,7 @@ class _Walk:
             self.read(last)
             pairs += product(*(self.counted(node, other.then, end) for end in (head.start, last)))
         body = c.rewrite(node.body, lambda item: _unasked(item, head.key))
+        self.depth += 1
         for ends in pairs:
             try:
                 self.whole([with_value(body, head.key, end) for end in ends], inside)
@@ -207,6 +208,7 @@ class _Walk:
                 if ends is pairs[-1]:
                     raise
             else:
+                self.depth -= 1
                 return at + 1
         raise Unseen("it does not see what the iterations of a loop touch")
 
@@ -295,18 +297,21 @@ class _Walk:
             if isinstance(node, c.Name) and node.name in self.written - self.own - set(self.counters):
                 raise Unseen(f"it reads '{node.name}', which the region writes")
 
-    def alone(self, loop: c.Stmt) -> None:
-        """The iterations of the outermost loops share nothing but the ends that they keep."""
+    def alone(self, loop: c.Stmt, known: Set[str] = frozenset()) -> None:
+        """The iterations of the outermost loops share nothing but the ends that they keep; and `known` variables, where
+        one thread runs them."""
         match loop:
             case c.If(then=then, otherwise=otherwise):
-                for part in (*c.items(then), *c.items(otherwise)):
-                    self.alone(part)
+                for items in (c.items(then), c.items(otherwise)):
+                    begun = {item.name for item in items if isinstance(item, c.Decl) and item.init is not None}
+                    for part in items:
+                        self.alone(part, known | begun)
             case c.For(body=body, pragmas=pragmas):
                 ends = assigned_scalars(body) & {name for both in self.search.ends.values() for name in both}
                 inside = {item.name for item in c.walk(body) if isinstance(item, c.Decl)}
                 if any(not isinstance(target, c.Name) for target in lvalues(body)):
                     raise Unseen("it writes to memory")
-                if assigned_scalars(body) - ends - inside:
+                if assigned_scalars(body) - ends - inside - (set() if pragmas else known):
                     raise Unseen("its iterations share a variable")
                 items = c.items(body)
                 first = [n.name for n in items if isinstance(n, c.Decl) and n.init is None]

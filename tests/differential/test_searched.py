@@ -83,6 +83,16 @@ void ranked(int n, const int *row, const int *col, const int *degree, double *x,
         y[i] = sum;
     }
 }
+void crossed(int n, int m, const double *at, const double *x, double *out)
+{
+    for (int p = 0; p < n; p++) {
+        int odd = 0;
+        for (int i = 0, j = m - 1; i < m; j = i++)
+            if (x[i] > at[p] + x[j] / 2)
+                odd = !odd;
+        out[p] += odd;
+    }
+}
 struct plan { int n, m; double *from; };
 void emitted(const struct plan *plan, const int *seen, double *out)
 {
@@ -120,6 +130,7 @@ int main(void)
         rows(way == 4 ? 0 : N, numbers, numbers + N + 1, pool, x, y);
         near(N, 4, list, points, points + (way == 5 ? 3 * N - 1 : way == 6 ? 0 : way == 7 ? 3 * N : 9 * N), numbers);
         ranked(way == 4 ? 0 : N, numbers, numbers + N + 1, numbers + 3 * N, x, way == 8 ? x + 1 : y);
+        crossed(N, way == 3 ? 0 : N / 2, pool, x, way == 7 ? x + N / 2 - 1 : way == 5 ? x + 1 : y);
         picked(N, numbers + 2 * N, x, y + (way == 8 ? 3 : 2 * N), pool + 30 * N);
         turned(N, numbers + 2 * N, (const int (*)[4])(numbers + N), way == 2 ? (double *)(numbers + 3 * N + 10) : y);
         stretched(N, x, way == 3 ? x + 2 * N : y, numbers + 2 * N);

@@ -279,6 +279,7 @@ class Modeller:
             problems=converter.problems,
         )
         region.effects, region.inspect = self.effects.of, inspect
+        region.called = {name: value for name, value in values.items() if value is not None}
         self.note_calls(region, body)
         region.named = named_values(region, body, Affine(region).is_size)
         self.note_pragmas(region)

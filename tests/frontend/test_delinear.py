@@ -517,3 +517,24 @@ def test_rows_of_several_parts(scop: Modeller, relations: Relations) -> None:
         key: [expression(size) for size in one.extents_c if size is not None] for key, one in found.arrays.items()
     }
     assert extents == {"a": ["3 * m"], "b": ["m"]}
+
+
+CALLED = """
+void frames(int n, int hop, int m, const float *restrict x, float *restrict a)
+{
+#pragma scop
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < m; j++)
+            a[i * m + j] = 2 * x[i * hop + j];
+#pragma endscop
+}
+"""
+
+
+@pytest.mark.parametrize(("hop", "shaped"), [("64", False), ("128", True), ("n / 2", False), ("2 * n", True), ("", True)])
+def test_what_no_call_of_the_file_meets_is_not_assumed(hop: str, shaped: bool, scop: Modeller) -> None:
+    """Rows that overlap, as those of a spectrogram: the guard would hold in none of the calls."""
+    call = f"\nint main(void) {{ static float x[9000], a[9000]; frames(9, {hop}, 100, x, a); return 0; }}\n"
+    found = scop(CALLED + call.replace("n / 2", "100 / 2").replace("2 * n", "2 * 100") * bool(hop))
+    overlap = type(found.known)("[hop, m] -> { : hop < m }")
+    assert found.known.is_disjoint(overlap) == shaped

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from itertools import chain, count
 
 import islpy as isl
@@ -134,6 +134,8 @@ class Region:
     """Variables that iterations have in the places of others (`lastprivate.py`)."""
     made: dict[str, Array] = field(default_factory=dict)
     """Arrays that the region has for values of its iterations (`fission.py`, `invariants.py`)."""
+    called: Mapping[str, int] = field(default_factory=dict)
+    """Names of the function's own -> the value that all calls of the file give them."""
     parameters: dict[str, Parameter] = field(default_factory=dict)
     ranges: isl.Set = EVERYTHING
     """The values that the types of parameters can hold."""

@@ -373,8 +373,10 @@ def trips(start: c.Expr, op: str, bound: c.Expr, step: int, key: str) -> Trips |
     here: c.Expr = c.Name(key)
     before = difference(here, start) if up else difference(start, here)
     distance = difference(high, low)
-    if op in ("<=", ">="):
+    test = c.Binary(">", high, low)
+    if op in ("<=", ">="):  # `m - 2 >= 0` says nothing where there is no sign
         distance = c.Binary("+", distance, c.Literal("1"))
+        test = c.Binary(">", distance, ZERO)
     if abs(step) > 1:
         distance = c.Binary(
             "/", c.Binary("+", long(distance), c.Literal(str(abs(step) - 1))), c.Literal(str(abs(step)))
@@ -383,7 +385,6 @@ def trips(start: c.Expr, op: str, bound: c.Expr, step: int, key: str) -> Trips |
     if known is not None:
         count: c.Expr = c.Literal(str(max(known, 0)))
         return Trips(before, abs(step), count, count)
-    test = c.Binary(">" if op in ("<", ">", "!=") else ">=", high, low)
     return Trips(before, abs(step), c.Ternary(test, distance, ZERO), distance)
 
 

@@ -513,9 +513,36 @@ class Splitter:
         left = sizes.subtract(project(wrong.intersect(known), env.variables)).coalesce()
         if left.is_empty() or any(most(left, name) < min(few, most(sizes, name)) for name in names_of(left)):
             return False
+        if self.as_called(left).is_empty() and not self.as_called(sizes).is_empty():
+            return False
         region.assumed = region.assumed.intersect(left.gist(sizes)).coalesce()
         self.guarded = True
         return True
+
+
+    def as_called(self, sizes: isl.Set) -> isl.Set:
+        """The sizes among some that all calls of the file have, as far as these say."""
+        for position, name in enumerate(names_of(sizes)):
+            one = self.region.parameters.get(name)
+            value = None if one is None else self.called(one.expr)
+            if value is not None:
+                sizes = sizes.fix_val(isl.dim_type.param, position, isl.Val.int_from_si(sizes.get_ctx(), value))
+        return sizes
+
+    def called(self, expr: c.Expr) -> int | None:
+        """The value of a size, or of a product or quotient of some, in all calls of the file."""
+        match expr:
+            case c.Literal(text=text):
+                return int(text) if text.isdigit() else None
+            case c.Name(name=name):
+                symbol = self.region.scope.symbols.get(name)
+                return self.region.called.get(name if symbol is None else symbol.c_name)
+            case c.Binary(op="+" | "-" | "*" | "/" as op, left=left, right=right):
+                one, two = self.called(left), self.called(right)
+                if one is None or two is None or (op == "/" and (one < 0 or two <= 0)):
+                    return None
+                return {"+": one + two, "-": one - two, "*": one * two, "/": one // (two or 1)}[op]
+        return None
 
 
 def names_of(domain: isl.Set) -> list[str]:

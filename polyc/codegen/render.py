@@ -172,8 +172,7 @@ def _region_text(
     question: Question | None = None,
     enough: Sequence[c.Expr] = (),
 ) -> _Whole:
-    """The text that stands in the region's place, with final statements; `enough`: asked last, of what there is to
-    do."""
+    """The text that stands in the region's place, with final statements; `enough`: asked of what there is to do."""
     certificate = promised(program, verified)
     gpu, searched = program.options.gpu, program.scop.search is not None
     data, question = question, (asked_of_copies if gpu else asked_first)(program.scop, question)
@@ -183,9 +182,10 @@ def _region_text(
     outside = [line.text for item in ends(program.scop) for line in lines_of(item, 0)] if gpu else []
     sizes = guard_of(program)
     given = [one.asked for one in program.scop.walked if one.asked is not None]
-    asks = [*([] if sizes is None else [sizes]), *given, *compared(program.scop)]
-    asks += worth_it(program, enough) if program.options.threads == "auto" else []
-    needed = conjunction([*asks, *enough])
+    asks, apart = [*([] if sizes is None else [sizes]), *given], compared(program.scop)
+    pays = [*enough, *(worth_it(program, enough) if program.options.threads == "auto" else [])]
+    # What there is to do is asked before pointers are compared, but for sizes that some of these have to lead to.
+    needed = conjunction([*asks, *apart, *pays] if program.scop.reached else [*asks, *pays, *apart])
     before: list[Line] = []
     condition = needed
     if question is not None:

@@ -531,7 +531,9 @@ void frames(int n, int hop, int m, const float *restrict x, float *restrict a)
 """
 
 
-@pytest.mark.parametrize(("hop", "shaped"), [("64", False), ("128", True), ("n / 2", False), ("2 * n", True), ("", True)])
+@pytest.mark.parametrize(
+    ("hop", "shaped"), [("64", False), ("128", True), ("n / 2", False), ("2 * n", True), ("", True)]
+)
 def test_what_no_call_of_the_file_meets_is_not_assumed(hop: str, shaped: bool, scop: Modeller) -> None:
     """Rows that overlap, as those of a spectrogram: the guard would hold in none of the calls."""
     call = f"\nint main(void) {{ static float x[9000], a[9000]; frames(9, {hop}, 100, x, a); return 0; }}\n"

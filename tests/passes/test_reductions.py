@@ -383,3 +383,32 @@ def test_a_place_for_each_of_several_iterations_is_no_variable(monkeypatch: pyte
     found = compile_region(region, Options())
     assert found.verified
     assert "reduction(" not in found.text
+
+
+STEPS = """
+long steps(int n, int length[n], double x[n])
+{
+    long total = 0;
+#pragma scop
+    for (int i = 0; i < n; i++) {
+        int left = i, count = 0;
+        while (left > 0) {
+            left /= 3;
+            count++;
+        }
+        length[i] = count;
+        total += count;
+    }
+#pragma endscop
+    return total;
+}
+"""
+
+
+def test_a_count_that_each_iteration_has_for_itself_is_no_reduction(tmp_path: Path) -> None:
+    """But what the iterations add up beside it is one."""
+    found = compiled(STEPS, tmp_path, threads="always")
+    assert found.verified
+    assert "#pragma omp parallel for reduction(+: total)\n" in found.text
+    region = region_of(STEPS, tmp_path)
+    assert check(region, compile_region(region, Options(threads="always")), sizes=(1, 2, 50, 300)) == []

@@ -412,7 +412,7 @@ def test_sizes_in_several_cases_are_no_narrow_bands(tmp_path: Path) -> None:
 
 def test_nests_that_were_parted_for_threads_run_as_written_where_there_is_little_to_do(tmp_path: Path) -> None:
     text = printed(PARTED, tmp_path)
-    assert "#pragma omp parallel for\n" in text
+    assert "#pragma omp parallel for firstprivate(" in text
     assert "polyc_threads(1.0 * (long)height * (8 - (long)cols) > " in text
 
 

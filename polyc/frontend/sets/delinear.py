@@ -519,7 +519,6 @@ class Splitter:
         self.guarded = True
         return True
 
-
     def as_called(self, sizes: isl.Set) -> isl.Set:
         """The sizes among some that all calls of the file have, as far as these say."""
         for position, name in enumerate(names_of(sizes)):

@@ -44,8 +44,13 @@ def mark_reductions(program: Program, races: Races) -> Program:
         placed = place_private_arrays(candidate)
         if races(placed):
             continue
-        if own_arrays(placed, marked) & {array for m in marked.members for _, array in m.reductions}:
-            continue  # each iteration has its own, which no other one adds to: `parallel` has said what it runs at once
+        own = own_arrays(placed, marked)
+        if own & {array for m in marked.members for _, array in m.reductions}:
+            # Each iteration has its own, which no other one adds to. If that is all: `parallel` has said what it runs.
+            marked = _without(marked, own)
+            candidate = replace(program, tree=Domain(tree.domain, swapped(program.tree.child, band, marked)))
+            if not any(m.reductions for m in marked.members) or races(place_private_arrays(candidate)):
+                continue
         loop = next(m for m in marked.members if m.reductions)
         names = ", ".join(f"{op}: {array}" for op, array in loop.reductions)
         program = candidate.remark(
@@ -91,6 +96,12 @@ def _marked(program: Program, band: Band) -> Band | None:
     if changed is None:
         return None
     return replace(band, members=(*band.members[:position], changed, *band.members[position + 1 :]))
+
+
+def _without(band: Band, arrays: set[str]) -> Band:
+    """The band without reductions into some arrays."""
+    members = (replace(m, reductions=tuple(one for one in m.reductions if one[1] not in arrays)) for m in band.members)
+    return replace(band, members=tuple(members))
 
 
 def own_arrays(placed: Program, marked: Band) -> set[str]:

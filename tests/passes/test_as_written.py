@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -122,6 +123,9 @@ void f(int n, int m, double U[restrict n][n], double x[restrict n][m])
 
 
 def test_one_thread_takes_whole_rows_that_a_cache_holds(tmp_path: Path) -> None:
-    """Strips of the right-hand sides are for threads, and for systems that are larger than the last cache."""
+    """Strips of the right-hand sides are for threads, where these start, and for systems that are larger than the last
+    cache."""
     _, text = compiled_file(BACKWARDS, tmp_path)
-    assert "&& polyc_threads(polyc_several() || 1.0 * (n - 1L) * m > 2097152)) {" in text
+    (start,) = re.findall(r"omp parallel for if \(m > 64 && (.*)\)", text)
+    wanted = f"m > 64 && {start.replace('(n - 1)', '(n - 1L)')} && polyc_several()"
+    assert f"&& polyc_threads(({wanted}) || 1.0 * (n - 1L) * m > 2097152)) {{" in text

@@ -52,6 +52,7 @@ def asked_of_threads(program: Program, body: Body) -> tuple[Body, list[c.Expr]]:
     helped = helped or any(is_both(node) for item in body for node in c.walk(item))
     started = [n.worth for item in body for n in c.walk(item) if isinstance(n, c.For | c.ExprStmt) and _is_parallel(n)]
     asked = [worth for worth in dict.fromkeys(started) if worth is not None]
+    every = asked if None not in started else []
     enough: list[c.Expr] = []
     if asked and None not in started:
         if is_for_one_thread(program) or helped:
@@ -64,7 +65,11 @@ def asked_of_threads(program: Program, body: Body) -> tuple[Body, list[c.Expr]]:
     if started and not (in_vectors or asked_anyway or helped) and _is_for_threads(program) and is_as_written(program):
         enough.append(c.Call(SEVERAL, ()))
     elif started and not asked_anyway and (width := _width_of_strips(program)):
-        enough.append(c.Call(MANY, ()) if width < NARROW else _several_or_large(program))
+        wanted: c.Expr = c.Call(MANY if width < NARROW else SEVERAL, ())
+        if every:  # with one tile, or less to do, they start no threads, however many there are
+            wanted = c.Binary("&&", reduce(lambda one, two: c.Binary("||", one, two), every), wanted)
+        wanted = wanted if width < NARROW else _or_large(wanted, program)
+        enough.append(wanted if isinstance(wanted, c.Call) else c.Call(THREADS, (wanted,)))
     return body, enough
 
 
@@ -184,21 +189,21 @@ def _width(band: Band, tile: Member, program: Program) -> int:
     return width if along and rows and all(m.role is not Role.REGISTER for m in rows) else 0
 
 
-def _several_or_large(program: Program) -> c.Expr:
-    """Whether there are several threads, or the largest array that is written exceeds `CACHED`, if that is known."""
-    several, scop = c.Call(SEVERAL, ()), program.scop
+def _or_large(wanted: c.Expr, program: Program) -> c.Expr:
+    """Whether a condition on threads holds, or the largest array that is written exceeds `CACHED`, if that is known."""
+    scop = program.scop
     written = [a for s in scop.statements.values() for a in s.accesses if a.exact and a.kind is not AccessKind.READ]
     sizes = [box_extents(a.relation.range(), scop.known) for a in written]
     largest = max((one for one in sizes if one), key=len, default=[])
     if not largest or None in sizes:
-        return several
+        return wanted
     cache = load_cpu(program.options.machine).levels[-1].bytes
     element = max(scop.arrays[a.array].element.size_bytes for a in written)
     build, printer = build_for(scop, scop.context), ExprPrinter(scop.parameters, {})
     factors = [c.Literal("1.0"), *(printer.convert(expression(build, extent)) for extent in largest)]
     amount = reduce(lambda left, right: c.Binary("*", left, right), factors)
     large = c.Binary(">", amount, c.Literal(str(CACHED * cache // element)))
-    return c.Call(THREADS, (c.Binary("||", several, large),))
+    return c.Binary("||", wanted, large)
 
 
 def _bands(node: Node) -> Iterator[Band]:

@@ -244,7 +244,7 @@ def is_asked(parameter: Parameter, text: str) -> bool:
 
 def asked(text: str) -> str:
     """A pattern of a comparison that is a condition, or one of several, by itself."""
-    return rf"((?:^|[(&|?!:;,])\s*){spaced(text)}(?=\s*(?:[)&|?:;,]|$))"
+    return rf"((?:^|[(&|?!:;,]|(?<![=!<>])=(?!=))\s*){spaced(text)}(?=\s*(?:[)&|?:;,]|$))"
 
 
 def spaced(text: str) -> str:

@@ -9,6 +9,23 @@ from polyc.model.program import InputOptions, Options
 from polyc.pipeline import compile_region
 
 TEXTS = {
+    "memory that is asked for under a comparison": """
+void f(int n, int m, float s, const float *restrict a, const float *restrict w, float (*restrict c)[40])
+{
+    float t = 0;
+#pragma scop
+    for (int i = 1; i < n; i++) {
+        if (s != -1.3) {
+            t = a[7];
+            for (int j = i - 1; j < m; j++)
+                t += (a[m - i + 6] + 0.07) * w[j];
+            for (int j = 2; j < m - 4; j++)
+                c[i + 1][j] = (c[2][j - 2] + 0.07) * t * 0.25;
+        }
+    }
+#pragma endscop
+}
+""",
     "a function that is defined behind its call": """
 long twice(long x);
 void f(long n, long *restrict a)

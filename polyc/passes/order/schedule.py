@@ -75,7 +75,7 @@ SYMBOLIC_SECONDS = 2
 QUICK = 20_000
 """isl operations that are over soon, half of them always; of more, each may take milliseconds (50,000 in 45 s, of
 100,000 in 0.02 s)."""
-MOST_FACTOR = 32
+MOST_FACTOR = 16
 """Of a loop of the original order in a schedule's loop: skewing by a stencil's radius takes less."""
 DEFAULTS = {
     "serialize_sccs": 0,

@@ -137,6 +137,29 @@ def test_not_where_a_number_would_be_converted(tmp_path: Path) -> None:
         assert "polyc_taken" not in text
 
 
+BORDER = """
+#include <math.h>
+void f(int n, double u[n][n], double p[n][n])
+{
+#pragma scop
+    for (int y = 0; y < n; y++)
+        for (int x = 0; x < n; x++) {
+            double dx = x < n - 1 ? u[y][x + 1] - u[y][x] : 0, dy = y < n - 1 && x >= 0 ? u[y + 1][x] - u[y][x] : 0;
+            p[y][x] = 1 / sqrt(1 + dx * dx + dy * dy);
+        }
+#pragma endscop
+}
+"""
+
+
+def test_roots_beside_what_counters_choose(tmp_path: Path) -> None:
+    """Of differences that end at a border: the loop for all others knows that they are there."""
+    text = text_of(BORDER, tmp_path)
+    loop = text.index("for (int x = 0; x < n - 1; x++) {")
+    assert text[:loop].rstrip().endswith("polyc_simd")
+    assert "polyc_sqrt(1 + dx * dx + dy * dy)" in text[loop:]
+
+
 def test_forces_that_set_errno_are_computed_where_they_are_asked_for(tmp_path: Path) -> None:
     text = compiled(FORCES % "#include <errno.h>\nint failed(void) { return errno != 0; }", tmp_path).text
     assert "polyc_taken" not in text

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Set
 from typing import TypeGuard
 
+from polyc.analysis.expressions.facts import is_plain
 from polyc.analysis.expressions.promoted import ROOTS, ROUNDED
 from polyc.model import ctree as c
 from polyc.records import dataclass, field, replace
@@ -218,6 +219,8 @@ class Choices:
         """Whether a compiler would jump in a statement: whole numbers are computed in vain, if they need no loads."""
 
         def is_branch(one: c.Node) -> bool:
+            if isinstance(one, c.Ternary) and _is_of_counters(one.condition):
+                return False  # `x < w - 1`, which a loop for all others knows
             if isinstance(one, c.Ternary) and self.type_of(one) not in SELECTS:
                 parts = (n for part in (one.then, one.otherwise) for n in c.walk(part))
                 return not all(self.is_sure(n) for n in parts if isinstance(n, c.ArrayRef))
@@ -357,6 +360,16 @@ class Choices:
             or (isinstance(one, c.Name) and self.type_of(one) == "int")
             for one in c.walk(expr)
         )
+
+
+def _is_of_counters(test: c.Expr) -> bool:
+    """Whether counters and sizes decide a condition."""
+    match test:
+        case c.Binary(op="&&" | "||", left=left, right=right):
+            return _is_of_counters(left) and _is_of_counters(right)
+        case c.Binary(op=op, left=left, right=right) if op in c.COMPARISONS:
+            return is_plain(left) and is_plain(right)
+    return False
 
 
 def has_choices(node: c.Stmt) -> bool:

@@ -9,8 +9,9 @@ import pytest
 
 from polyc.frontend import read
 from polyc.frontend.model import within_new_arrays
-from polyc.model.program import InputOptions
+from polyc.model.program import InputOptions, Options
 from polyc.model.scop import Scop
+from polyc.pipeline import compile_region
 
 from .conftest import Reader
 
@@ -115,3 +116,25 @@ def test_new_arrays_hold_what_is_touched(read_text: Reader) -> None:
     short_one = replace(found, arrays=found.arrays | {"w_own": short})
     assert not short_one.assumed.is_subset(isl.Set("[n, m] -> { : m <= n }"))
     assert within_new_arrays(short_one, found.whole).assumed.is_subset(isl.Set("[n, m] -> { : m <= n or n <= 1 }"))
+
+
+HALVES = """
+void halves(int n, int m, float a[n][n], float *t)
+{
+    for (int i = 0; i < m; i++) {
+        for (int j = 0; j < m / 2; j++)
+            t[j] = a[i][2 * j] + a[i][2 * j + 1];
+        for (int j = 0; j < m / 2; j++)
+            a[i][j] = t[j];
+    }
+}
+"""
+
+
+def test_a_row_of_which_tiles_keep_an_element_is_of_use() -> None:
+    """Both loops in one, where no iteration needs the row any more: it lets the rows run at once all the same."""
+    (found,) = read("t.c", InputOptions(detect=True), text=HALVES).regions
+    result = compile_region(found, Options(threads="always"))
+    assert result.verified
+    assert "#pragma omp parallel for\n" in result.text
+    assert "float t_own_here = a[i][2 * j] + a[i][2 * j + 1];" in result.text

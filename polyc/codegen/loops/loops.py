@@ -287,6 +287,8 @@ class LoopPrinter:
         found: list[c.Decl] = []
         for array in self.program.scop.arrays.values():
             if array.storage is Storage.REGION and array.printed_name in used:
+                if None in array.extents_c:
+                    raise InternalError(f"{array.printed_name} has no length that could be declared")
                 extents = tuple(e for e in array.extents_c if e is not None)
                 bounded = all(isinstance(extent, c.Literal) for extent in extents)
                 empty = not bounded and self.may_be_empty(e for e in array.extents if e is not None)

@@ -395,7 +395,7 @@ class LoopPrinter:
             return ()  # not the canonical form that OpenMP asks for
         if member.parallel:
             collapse = f" collapse({together})" if together > 1 else ""
-            return (PARALLEL + collapse + _sharing(member) + self.copied(body) + self.reductions(member),)
+            return (PARALLEL + collapse + _sharing(member) + self.copied(member, body) + self.reductions(member),)
         # A vector loop may hold no short loop but one that is unrolled first: with a window unrolled inside, gcc alone
         # is faster than with the pragma (59 against 82 ms in the demo). Calls that it cannot turn into vector code
         # would make clang complain.
@@ -444,7 +444,7 @@ class LoopPrinter:
         names = ((op, section(self.program.scop.arrays[array])) for op, array in member.reductions)
         return "".join(f" reduction({op}: {name})" for op, name in names)
 
-    def copied(self, body: c.Stmt) -> str:
+    def copied(self, member: Member, body: c.Stmt) -> str:
         """` firstprivate(a, n)`: pointers and sizes of which a thread has a copy. In the functions to which clang moves
         parallel loops, variables stand in memory that any pointer may lead to: it would load them again after each
         store of a byte, and whole numbers after each store of such. Not what the C compiler is told as a constant."""
@@ -456,7 +456,8 @@ class LoopPrinter:
         stored = [arrays[one.array].element for one in targets if isinstance(one, c.ArrayRef) and one.array in arrays]
         sizes = {element.size_bytes for element in stored if element.kind == "int"}
         used = {n.array for n in nodes if isinstance(n, c.ArrayRef)} & arrays.keys() if 1 in sizes else set()
-        names = sorted(name for name in used if arrays[name].is_pointer)
+        reduced = {scop.arrays[array].printed_name for _, array in member.reductions}  # one clause names them already
+        names = sorted(name for name in used - reduced if arrays[name].is_pointer)
         told = {one.name for one in scop.always}
         for one in scop.parameters:
             changed = one.name not in told and one.type.kind == "int" and (1 in sizes or one.type.size_bytes in sizes)

@@ -339,7 +339,7 @@ def box_extents(piece: isl.Set, known: isl.Set, fixed: Collection[int] = (), for
             extent = _at_most(box, k, extent)
         if not 1 <= extent.n_piece() <= forms:
             return None
-        extents.append(extent.gist(known))
+        extents.append(extent.gist(known).floor())  # `m / 2` where m is known to be even
     return extents
 
 

@@ -4,6 +4,7 @@ somebody else's memory, though nobody reads them any more."""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import reduce
 
 import islpy as isl
 
@@ -47,6 +48,7 @@ def with_last_apart(items: list[Item], region: Region, live: frozenset[str], tak
     search = _Search(region, placed, live, Flows(placed))
     candidates = search.candidates()
     for found in search.loops(items, candidates) if candidates else ():
+        region.assumed = region.assumed.intersect_params(found.sizes)
         names = {key: _declared(region, key, taken) for key in sorted(found.keys)}
         region.note("last-private", found.message(names), found.span)
         items = with_loop_as(items, found.loop, found.parted(names))
@@ -62,6 +64,8 @@ class _Found:
     """`[n, p] -> { [] : … }`: the last iterations."""
     dead: bool
     """Nobody reads them after the region."""
+    sizes: isl.Set
+    """`[n] -> { : … }`: for which each iteration has its own."""
 
     @property
     def span(self) -> Span | None:
@@ -156,19 +160,33 @@ class _Search:
         if _few(runs, dims[-1]):
             return None
         parts = _Parts(inside, dims, last)
-        own = frozenset(key for key in keys if self.is_private(key, parts))
+        sizes = {key: found for key in keys if (found := self.written_first(key, parts)) is not None}
+        own = frozenset(key for key in sizes if self.is_private(key, parts))
         if not own or not self.is_free(inside, parts, own):
             return None
-        return _Found(self.region, loop, own, last, not own & self.live)
+        needed = reduce(isl.Set.intersect, (sizes[key] for key in sorted(own)))
+        return _Found(self.region, loop, own, last, not own & self.live, needed)
+
+    def written_first(self, key: str, parts: _Parts) -> isl.Set | None:
+        """The sizes for which no iteration but the last one reads of a variable what stood there before the region:
+        all, or those with which divisions leave nothing over; None where these are others.
+
+        for j < m / 2 { w[j] = …; w[m / 2 + j] = …; } … for j < m … = w[j];  ->  m % 2 == 0
+        """
+        every = isl.Set.universe(EVERYTHING.get_space().params())
+        exposed = self.flows.of(key).live_in.intersect_domain(parts.earlier)
+        if exposed.is_empty():
+            return every
+        left_over = isl.Set.from_basic_set(exposed.domain().params().affine_hull())
+        enough = every.subtract(left_over).coalesce()
+        return enough if enough.n_basic_set() == 1 else None
 
     def is_private(self, key: str, parts: _Parts) -> bool:
-        """The conditions of `with_last_apart` on one variable."""
+        """The other conditions of `with_last_apart` on one variable."""
         found = self.flows.of(key)
         earlier = parts.earlier
         met = found.dependence.intersect_domain(earlier).union(found.dependence.intersect_range(earlier))
         if found.dependence.intersect_domain(earlier).is_empty() or not parts.stays(met):
-            return False
-        if not found.live_in.intersect_domain(earlier).is_empty():
             return False
         if key not in self.live:
             return True

@@ -59,7 +59,7 @@ def private_memory(
     context = context.intersect_params(inside) if inside.n_basic_set() <= FEW_PIECES else context
     live -= written_first(placed, alone, context)
     names = (own - live) | long
-    for key, elements in sorted(read_first(placed, names, context).items()):
+    for key, elements in sorted(read_first(placed, names, context.intersect(assumed)).items()):
         enough = _enough(elements, context.params().intersect(assumed.params()))
         names = names if enough is not None else names - {key}
         assumed = assumed if enough is None else assumed.intersect_params(enough)

@@ -12,6 +12,7 @@ from polyc.frontend.model import within_new_arrays
 from polyc.model.program import InputOptions, Options
 from polyc.model.scop import Scop
 from polyc.pipeline import compile_region
+from polyc.runtime.check import check
 
 from .conftest import Reader
 
@@ -138,3 +139,34 @@ def test_a_row_of_which_tiles_keep_an_element_is_of_use() -> None:
     assert result.verified
     assert "#pragma omp parallel for\n" in result.text
     assert "float t_own_here = a[i][2 * j] + a[i][2 * j + 1];" in result.text
+
+
+WHOLE = """
+void whole(int n, int m, double a[n][n], double *t)
+{{
+#pragma scop
+    for (int i = 0; i < m; i++) {{
+        for (int j = 0; j < m / {part}; j++) {{
+            t[j] = a[i][2 * j] + a[i][2 * j + 1];
+            t[m / {part} + j] = a[i][2 * j] - a[i][2 * j + 1];
+        }}
+        for (int j = 0; j < m; j++)
+            a[i][j] = t[j];
+    }}
+#pragma endscop
+}}
+"""
+
+
+@pytest.mark.parametrize(("part", "names"), [(2, {"t_own"}), (3, set())])
+def test_lengths_that_have_to_be_even(part: int, names: set[str], read_text: Reader) -> None:
+    """With an odd one each iteration reads the last element of what an iteration before it left, or somebody else."""
+    (found,) = read_text(WHOLE.format(part=part)).regions
+    assert own(found.scop) == names
+    odd = isl.Set("[m] -> { : m > 4 and m mod 2 = 1 }")
+    assert found.scop.known.is_disjoint(odd) == bool(names)
+    result = compile_region(found, Options(threads="always"))
+    assert result.verified
+    assert ("m % 2 == 0" in result.text) == bool(names)
+    assert ("double t_own" in result.text) == bool(names)
+    assert check(found, result, sizes=(1, 2, 7, 8, 33, 40)) == []

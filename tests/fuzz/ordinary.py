@@ -81,8 +81,20 @@ class Ordinary(Nests):
                 larger = DataTest(self.pick((">", "<")), Temporary(name), value)
                 extreme = Choose(larger, Temporary(name), value)
                 update = Update(name, "=", extreme if self.chance(60) else Call("fmax", (Temporary(name), value)))
-            items.append(If(self.condition(inside, 40), (update,)) if self.chance(20) else update)
+            if self.chance(12):
+                items.append(self.chosen(name, sums, value))
+            else:
+                items.append(If(self.condition(inside, 40), (update,)) if self.chance(20) else update)
         return self.around(inner, tuple(items))
+
+    def chosen(self, name: str, sums: list[str], value: Value) -> Item:
+        """A sum that is set where it compares so with a value, and others below a second condition."""
+        other = self.pick(sums)
+        more = Update(other, self.pick(("=", "+=", "-=")), Op("+", value, Number(self.integer(0, 6))))
+        otherwise = (Update(other, "=", Number(self.integer(0, 6))),) if self.chance(40) else ()
+        second = If(DataTest(self.pick((">", "<")), value, Number(self.integer(0, 6))), (more,), otherwise)
+        both = self.pick(((Update(name, "=", value), second), (second,), (second, Update(name, "=", value))))
+        return If(DataTest(self.pick((">", "<", ">=")), Temporary(name), value), both)
 
     def epilogue(self, names: list[str], sums: list[str]) -> tuple[Item, ...]:
         """What the sums are for: an element each, one of them all, or a row that is scaled."""

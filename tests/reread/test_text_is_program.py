@@ -322,6 +322,24 @@ def test_copies_for_each_thread(names: str, tmp_path: Path) -> None:
     assert (wrong in messages(found, rewritten(found, change))) == (names not in ("in, out", "n, m"))
 
 
+def test_no_copies_of_what_pointers_lead_to(tmp_path: Path) -> None:
+    """A clause names variables: `*m` is none."""
+    text = """
+void f(const int *m, int n, int k, int a[n][n])
+{
+#pragma scop
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < *m; j++)
+            a[i][j] = k + i;
+#pragma endscop
+}
+"""
+    found = printed(text, tmp_path, threads="always")
+    (line,) = (line for line in found[2].text.splitlines() if "omp parallel" in line)
+    assert "*" not in line
+    assert messages(found) == []
+
+
 def test_the_border_of_padded_tiles(product: Printed) -> None:
     def change(node: c.Node) -> c.Node | None:
         if isinstance(node, c.Ternary) and node.otherwise == c.Literal("0"):

@@ -461,8 +461,8 @@ class LoopPrinter:
         told = {one.name for one in scop.always}
         for one in scop.parameters:
             changed = one.name not in told and one.type.kind == "int" and (1 in sizes or one.type.size_bytes in sizes)
-            if changed and isinstance(one.expr, c.Name) and one.expr in nodes:
-                names.append(one.expr.name)
+            if changed and isinstance(one.expr, c.Name) and one.expr.name.isidentifier() and one.expr in nodes:
+                names.append(one.expr.name)  # not `*n`
         return f" firstprivate({', '.join(names)})" if names else ""
 
     def branch(self, node: isl.AstNode, scope: Scope) -> c.Stmt:

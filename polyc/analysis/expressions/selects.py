@@ -157,7 +157,7 @@ def _together(test: c.Expr, is_free: Callable[[c.Expr], bool]) -> c.Expr:
 
 
 def _is_test(test: c.Expr, is_free: Callable[[c.Expr], bool]) -> bool:
-    """Whether a condition is 0 or 1, and can be computed in vain."""
+    """Whether a condition is 0 or 1, and compares what `is_free` admits only: what can be computed in vain, for one."""
     match test:
         case c.Binary(op="&&" | "||", left=left, right=right):
             return _is_test(left, is_free) and _is_test(right, is_free)
@@ -219,7 +219,7 @@ class Choices:
         """Whether a compiler would jump in a statement: whole numbers are computed in vain, if they need no loads."""
 
         def is_branch(one: c.Node) -> bool:
-            if isinstance(one, c.Ternary) and _is_of_counters(one.condition):
+            if isinstance(one, c.Ternary) and _is_test(one.condition, is_plain):
                 return False  # `x < w - 1`, which a loop for all others knows
             if isinstance(one, c.Ternary) and self.type_of(one) not in SELECTS:
                 parts = (n for part in (one.then, one.otherwise) for n in c.walk(part))
@@ -360,16 +360,6 @@ class Choices:
             or (isinstance(one, c.Name) and self.type_of(one) == "int")
             for one in c.walk(expr)
         )
-
-
-def _is_of_counters(test: c.Expr) -> bool:
-    """Whether counters and sizes decide a condition."""
-    match test:
-        case c.Binary(op="&&" | "||", left=left, right=right):
-            return _is_of_counters(left) and _is_of_counters(right)
-        case c.Binary(op=op, left=left, right=right) if op in c.COMPARISONS:
-            return is_plain(left) and is_plain(right)
-    return False
 
 
 def has_choices(node: c.Stmt) -> bool:

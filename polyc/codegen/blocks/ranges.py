@@ -121,8 +121,7 @@ def _work_in(statements: Sequence[c.Stmt], sizes: Mapping[str, int], times: floa
         elif isinstance(node, c.Block):
             found += _work_in(node.body, sizes, times)
         elif isinstance(node, c.If):
-            parts = tuple(part for part in (node.then, node.otherwise) if part is not None)
-            found += _work_in(parts, sizes, times)
+            found += _work_in(c.items(node.then) + c.items(node.otherwise), sizes, times)
         else:
             found += times * sum(isinstance(one, c.Binary | c.Subscript | c.Call | c.Assign) for one in c.walk(node))
     return found

@@ -381,10 +381,6 @@ class _Spreader:
         best = max(reversed(candidates), key=lambda m: strides[id(m)].gain, default=None)
         if best is None:
             return None, 0
-        below = innermost_bands(band.child, (*above, *band.members))
-        ahead = [one.members[-1] for one, around in below if reads_ahead(self.program, one, around)]
-        at_once = (m for m in inner if m.coincident or m in ahead)
-        better = (strides[id(m)].gain >= strides[id(best)].gain for m in at_once)
         along_lines = all(strides[id(m)].far < strides[id(best)].far for m in inner)
         if strides[id(best)].gain <= 0 or along_lines:
             if self.stays_in_rows(best):
@@ -393,6 +389,10 @@ class _Spreader:
             if rows is None or self.overlaps(inner):
                 return None, 0
             return rows.along, rows.count
+        below = innermost_bands(band.child, (*above, *band.members))
+        ahead = [one.members[-1] for one, around in below if reads_ahead(self.program, one, around)]
+        at_once = (m for m in inner if m.coincident or m in ahead)
+        better = (strides[id(m)].gain >= strides[id(best)].gain for m in at_once)
         return (None, 0) if any(better) else (best, 0)
 
     def is_few(self, member: Member) -> bool:

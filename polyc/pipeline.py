@@ -97,6 +97,11 @@ def is_free(options: Options) -> bool:
     return fuses(options) and chooses_tiles(options)
 
 
+def orders(options: Options) -> bool:
+    """Whether polyc chooses the order of loops: not where somebody names the sizes of the tiles over them."""
+    return fuses(options) and not isinstance(options.tile_sizes, tuple)
+
+
 def constructs(options: Options) -> bool:
     """Whether polyc is free to choose a CPU's loops."""
     return not options.gpu and is_free(options)
@@ -143,7 +148,7 @@ def common_steps() -> list[Step]:
         # Before tiles of space: what they would cut up anew in each step is tiled over steps as a whole.
         Step("timetiles", tile_time_loops, ("time_tile",)),
         # What isl skewed and no time tile took: before it gets tiles of space, which would be skewed as well.
-        Step("orders", straighten_nests, when=is_free),
+        Step("orders", straighten_nests, when=orders),
         # Rows that `temporaries` made for each iteration: whatever touches them runs in the tiles that keep them.
         Step("rows", keep_rows),
         # Algorithms 2 to 4: tile the outputs, and pull into each tile what it reads.

@@ -90,7 +90,7 @@ def tile_candidates(program: Program, band: Band, outer: Outer, typical: isl.Set
     model = _Model(machine, footprints, axes, band)
     found = [model.judged(points, block) for points, block in _shapes(machine, len(axes), program.options.block)]
     bodies = (program.statements[name].body for name in statements_of(band))
-    own = any(isinstance(node, c.For | c.While) for body in bodies for node in c.walk(body))
+    own = any(map(c.has_loops, bodies))
     if own:
         alone = (one for one in found if prod(one.tile[: band.coincident_prefix]) == prod(one.block))
         found = [replace(one, score=0.0, bound=DATA) for one in alone]

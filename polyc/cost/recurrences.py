@@ -102,13 +102,13 @@ def reads_ahead(program: Program, band: Band, around: tuple[Member, ...]) -> boo
     around: the loops around it
     """
     last = band.members[-1]
-    instances = last.schedule.domain()
-    statement = program.statements[names(instances)[0]]
-    position = (
-        dimension_of(value_on(last.schedule, statement.domain.get_space())) if len(names(instances)) == 1 else None
-    )
+    found = names(last.schedule.domain())
+    if last.coincident or len(found) != 1:
+        return False
+    statement = program.statements[found[0]]
+    position = dimension_of(value_on(last.schedule, statement.domain.get_space()))
     written = [a for a in statement.accesses if a.kind is not AccessKind.READ]
-    if last.coincident or position is None or len({a.array for a in written}) < len(written):
+    if position is None or len({a.array for a in written}) < len(written):
         return False
     moved = (a for a in statement.accesses if any(a.array == one.array for one in written))
     return all(step_of(a, position) == 1 for a in moved) and not _carried(program, band, around)

@@ -131,7 +131,7 @@ class Modeller:
     callers: Callers
     file_names: frozenset[str]
     others: list[Marked]
-    """All regions of the function."""
+    """All regions of the function that are marked, or those that may have been found so far, with this one."""
     earlier: tuple[Marked, ...]
     """The regions of the file that were read before this one."""
     path: Path = field(default_factory=list)
@@ -974,8 +974,11 @@ class Modeller:
         item = self.chunks.items[self.marked.chunk]
         text = readable(self.chunks.text_of(self.marked.chunk))
         inside = self.chunks.names_between(self.marked.body, self.marked.end)
-        for other in sorted(self.others, key=lambda r: -r.start):
-            text = text[: other.body - item.start] + text[other.end - item.start :]
+        end = len(text)
+        for other in sorted(self.others, key=lambda r: -r.end):
+            if (stop := min(other.end - item.start, end)) > other.body - item.start:
+                end = other.body - item.start
+                text = text[:end] + text[stop:]
         outside = COMMENT_OR_STRING.sub(" ", text)
         counts = Counter(IDENTIFIER.findall(outside))
         local = (Storage.LOCAL, Storage.ARGUMENT)

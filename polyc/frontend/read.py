@@ -256,7 +256,8 @@ class _Reader:
         for offset, names in self.pragmas.live_out:
             if function.start <= offset < marked.end:
                 marked.live_out = names
-        modeller = self.modeller(marked, parsed, [marked])
+        apart = [r for r in self.read if r.chunk == marked.chunk and (r.end <= marked.body or marked.end <= r.body)]
+        modeller = self.modeller(marked, parsed, [*apart, marked])
         with budget(CTX, self.options.budget):
             scop = modeller.scop()
         return self.region(marked, scop, parsed)

@@ -405,6 +405,11 @@ def walk(node: Node) -> Iterator[Node]:
                 waiting.append(value)
 
 
+def has_loops(node: Node) -> bool:
+    """Whether loops stand in some C: in a statement, those of which the model knows nothing, along sparse rows."""
+    return any(isinstance(item, For | While) for item in walk(node))
+
+
 def is_request(node: Node) -> bool:
     """Whether a statement only asks for the line of a cache: it computes nothing, and changes nothing on the way."""
     if not (isinstance(node, ExprStmt) and isinstance(node.expr, Call) and node.expr.function == PREFETCH):

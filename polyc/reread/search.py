@@ -81,12 +81,17 @@ class _Walk:
     depth: int = 0
     """Loops around."""
     counters: list[str] = field(default_factory=list)
+    values: list[c.Expr] = field(default_factory=list)
+    """In the place of counters around: these have values, as the heads of their loops were evaluated."""
     fresh: list[c.Stmt] = field(default_factory=list)
     """What was kept in this block since something was assigned."""
+    ends: frozenset[str] = field(init=False)
+    """The variables in which it keeps the first and the last elements."""
     written: set[str] = field(init=False)
     """What the region assigns, and the arrays that it writes."""
 
     def __post_init__(self) -> None:
+        self.ends = frozenset(name for both in self.search.ends.values() for name in both)
         source = c.Block(self.search.source)
         declared = {item.name for item in c.walk(source) if isinstance(item, c.Decl)}
         self.written = declared | {key for target in lvalues(source) if (key := base_key(target)) is not None}
@@ -195,13 +200,15 @@ class _Walk:
             raise Unseen("it does not see what the iterations of a loop touch")
         self.read(other.condition)
         last = last_value(condition, head)
-        pairs: list[tuple[c.Expr, ...]] = [] if head.key in mentions(other.then) else [(c.Name(head.key),)]
-        if last is not None and self.is_linear(node.body, head.key):
+        alike = head.key not in mentions(other.then) and self.keeps_nothing(other.then)
+        pairs: list[tuple[c.Expr, ...]] = [(c.Name(head.key),)] if alike else []
+        if last is not None and self.only_notes(inside) and self.is_linear(node.body, head.key):
             self.read(last)
             pairs += product(*(self.counted(node, other.then, end) for end in (head.start, last)))
         body = c.rewrite(node.body, lambda item: _unasked(item, head.key))
         self.depth += 1
         for ends in pairs:
+            self.values += ends
             try:
                 self.whole([with_value(body, head.key, end) for end in ends], inside)
             except Unseen:
@@ -210,7 +217,25 @@ class _Walk:
             else:
                 self.depth -= 1
                 return at + 1
+            finally:
+                del self.values[-len(ends) :]
         raise Unseen("it does not see what the iterations of a loop touch")
+
+    def keeps_nothing(self, there: c.Stmt) -> bool:
+        """Whether no iteration of a loop leaves to the next one a value that decides what that one touches."""
+        inside = {item.name for item in c.walk(there) if isinstance(item, c.Decl)}
+        heads = {head.key for n in c.walk(there) if isinstance(n, c.For) and (head := induction(n)) is not None}
+        return assigned_scalars(there) <= self.ends | inside | heads
+
+    def only_notes(self, items: Iterable[c.Stmt]) -> bool:
+        """Whether some statements only keep subscripts, below conditions or not: a variable with a value of each
+        iteration need not be linear in the counter."""
+        return all(
+            self.only_notes((*c.items(item.then), *c.items(item.otherwise)))
+            if isinstance(item, c.If)
+            else isinstance(item, c.ExprStmt) and assigned_scalars(item) <= self.ends
+            for item in items
+        )
 
     def whole(self, bodies: list[c.Stmt], inside: list[c.Stmt]) -> None:
         """What the search has of some bodies one after the other, and nothing else. Raises Unseen."""
@@ -249,7 +274,7 @@ class _Walk:
         """Step over what keeps the subscripts of an expression's references."""
         waiting: list[c.Stmt] = []
         for name, index, certain in self.references(expr, not free):
-            if not (certain or is_plain(index)):
+            if not (certain or is_plain(c.rewrite(index, lambda n: c.Literal("0") if n in self.values else None))):
                 raise Unseen("it may read a subscript that the region does not read")
             if assigned_scalars(expr) & mentions(index) and not is_read_first(expr):
                 raise Unseen("a subscript changes in the expression that uses it")
@@ -307,7 +332,7 @@ class _Walk:
                     for part in items:
                         self.alone(part, known | begun)
             case c.For(body=body, pragmas=pragmas):
-                ends = assigned_scalars(body) & {name for both in self.search.ends.values() for name in both}
+                ends = assigned_scalars(body) & self.ends
                 inside = {item.name for item in c.walk(body) if isinstance(item, c.Decl)}
                 if any(not isinstance(target, c.Name) for target in lvalues(body)):
                     raise Unseen("it writes to memory")

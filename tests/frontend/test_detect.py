@@ -415,3 +415,27 @@ void f(size_t n, char *restrict a, char *restrict b)
     assert [one.message.partition("as it is: ")[2] for one in source.left] == [
         "the loop's condition does not end it: it is kept whole as one statement"
     ]
+
+
+def test_a_counter_that_two_regions_share_is_mentioned_by_the_last(tmp_path: Path) -> None:
+    """Both have counters of their own in its place, so that compilers would warn of it."""
+    text = """
+void kernel(int n, double *b, double (*c)[n], double *z)
+{
+    static double a[29];
+    int i, j;
+    for (i = 0; i < n; i++) {
+        a[(i * i + 3) % 7] = a[i + 2] * 0.25;
+        z[0] += z[i * i];
+        for (j = 0; j < n; j++)
+            a[i + 2 + j * 3] = b[i + 1];
+    }
+    for (i = 0; i < n; i++) {
+        z[0] += z[i * i];
+        for (j = 0; j < n; j++)
+            c[i][j] = 0.3;
+    }
+}
+"""
+    source = found_in(text, tmp_path)
+    assert ["j" in region.scop.orphans for region in source.regions] == [False, True]

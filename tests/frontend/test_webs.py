@@ -120,3 +120,18 @@ void f(int n, double *restrict a, double *restrict b)
     printed = compiled(text, tmp_path, target="c", fuse="max", tile_sizes=None).text
     assert "double t_2 = 0;" in printed
     assert "(void)t; /* only the original loops used it */" in printed
+
+
+@pytest.mark.parametrize("value", ["a[i] * 2", "sqrt(a[i])"])
+def test_a_value_that_nobody_reads_is_left_out(value: str, scop: Modeller) -> None:
+    """Compilers warn of a variable for it."""
+    body = f"for (i = 0; i < n; i++) {{ if (a[i] > 0) {{ t = {value}; }} t = c[i][0]; a[i] = t * t; {SQUARES} }}"
+    found = scop(f"double sqrt(double);\n{program(body)}")
+    assert not any(s.opaque for s in found.statements.values())
+    assert [access.array for s in found.statements.values() for access in s.accesses].count("a") == 1
+
+
+def test_a_value_with_an_effect_stays(scop: Modeller) -> None:
+    body = "for (i = 0; i < n; i++) { t = d[i]++; t = c[i][0]; a[i] = t * t; }"
+    found = scop(program(body, "int i; double t;"))
+    assert any(access.array == "d" for s in found.statements.values() for access in s.accesses)

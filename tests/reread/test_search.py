@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from polyc.analysis.expressions.facts import mentions
 from polyc.codegen.render import render_region
 from polyc.frontend import read
 from polyc.model import ctree as c
@@ -220,6 +221,58 @@ def test_what_is_not_linear_runs_all_iterations(index: str) -> None:
     assert region.scop.search is not None
     loops = [n for s in region.scop.search.loops for n in c.walk(s) if isinstance(n, c.For)]
     assert "x" in {n.init.name for n in loops if isinstance(n.init, c.Decl)}
+
+
+CHAINS = """
+void g(int n, int m, const int *col, const double *x, double *y)
+{
+    for (int i = 0; i < n; i++) {
+        int k = i;
+        double sum = 0;
+        for (int j = 0; j < m; j++) {
+            k = col[FROM];
+            sum += x[k];
+        }
+        y[i] = sum;
+    }
+}
+"""
+
+
+@pytest.mark.parametrize(("index", "ends"), [("k", ()), ("j", (c.Literal("0"), c.Binary("-", c.Name("m"), ONE)))])
+def test_values_of_each_iteration_are_looked_at_in_each(index: str, ends: tuple[c.Expr, ...]) -> None:
+    """What one iteration leaves to the next one, or computes of its counter, is no reason to run only one or two."""
+    (region,) = read("t.c", InputOptions(detect=True), text=CHAINS.replace("FROM", index)).regions
+    found = (region.scop, render_region(compile_region(region, Options()).program, region, True))
+    assert guard_faults(*found) == []
+
+    def change(node: c.Node) -> c.Node | None:
+        if not isinstance(node, c.For) or not isinstance(node.init, c.Decl) or node.init.name != "j":
+            return None
+        bodies = [c.rewrite(node.body, exchanged(c.Name("j"), end)) for end in ends] or [node.body]
+        inside = c.Block(tuple(item for body in bodies for item in c.items(body)))
+        return c.If(c.Binary("<", c.Literal("0"), c.Name("m")), inside)
+
+    assert_refused(found, change)
+
+
+def test_a_quotient_at_the_end_of_a_loop_below_a_condition() -> None:
+    """The head of the loop has divided by the same number already."""
+    text = """
+void f(int n, int m, const int *at, double *x, double *y)
+{
+    for (int i = 0; i < n; i++)
+        x[at[i]] = 1;
+    for (int i = 0; i < n / m; i++)
+        if (*y < 0.5)
+            y[i + 1] += x[i];
+}
+"""
+    (region,) = read("t.c", InputOptions(detect=True), text=text).regions
+    rendered = render_region(compile_region(region, Options()).program, region, True)
+    assert rendered.question is not None
+    assert any(isinstance(s, c.If) and "n" in mentions(s.condition) for s in rendered.question.body)
+    assert guard_faults(region.scop, rendered) == []
 
 
 def test_an_answer_that_is_given_again(printed: tuple[Scop, Rendered]) -> None:

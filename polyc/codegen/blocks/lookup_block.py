@@ -24,7 +24,7 @@ import islpy as isl
 
 from polyc.analysis.expressions.straight import Scalars
 from polyc.codegen.blocks.vectors import SIMD, VectorTypes
-from polyc.codegen.loops.loops import calls_function, taken_names
+from polyc.codegen.loops.loops import calls_function, mentioned, taken_names
 from polyc.codegen.loops.naming import Namer
 from polyc.errors import InternalError
 from polyc.model import ctree as c
@@ -144,13 +144,8 @@ class _Loop:
 
     def without_warnings(self, body: c.Stmt) -> c.Stmt:
         """The body, with `(void)x` for scalars that nothing but the subscripts of tables was computed from."""
-        targets = [n.target for n in c.walk(body) if isinstance(n, c.Assign) and n.op == "="]
-        read = [n for n in c.walk(body) if isinstance(n, c.ArrayRef) and not any(n is one for one in targets)]
-        unread = (
-            self.declared.keys() - {n.array for n in read} - {n.name for n in c.walk(body) if isinstance(n, c.Name)}
-        )
-        quiet = (c.ExprStmt(c.Cast("void", c.Name(name))) for name in sorted(unread))
-        return c.Block((*c.items(body), *quiet)) if unread else body
+        quiet = tuple(mentioned(sorted(self.declared), list(c.walk(body))))
+        return c.Block((*c.items(body), *quiet)) if quiet else body
 
     def parts_of(self, name: str) -> tuple[str, ...]:
         return (self.parts[name],) if name in self.parts else ()

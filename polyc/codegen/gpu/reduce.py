@@ -241,7 +241,7 @@ def target_of(printer: KernelPrinter, part: Part, scope: Scope) -> c.Expr:
 
 def with_loads_at_once(loop: c.Stmt) -> c.Stmt:
     """A reduction's loop, unrolled so far that a thread has several loads on their way; the same around other loops."""
-    if not isinstance(loop, c.For) or any(isinstance(n, c.For | c.While) for n in c.walk(loop.body)):
+    if not isinstance(loop, c.For) or c.has_loops(loop.body):
         return loop
     loads = {c.unlabelled(n) for n in c.walk(loop.body) if isinstance(n, c.ArrayRef) and n.subscripts}
     most = LOADS_AT_ONCE // max(len(loads), 2)

@@ -8,7 +8,8 @@ from functools import reduce
 
 import islpy as isl
 
-from polyc.analysis.expressions.facts import mentions
+from polyc.analysis.expressions.facts import lvalues, mentions
+from polyc.analysis.expressions.linear import linear
 from polyc.analysis.expressions.straight import ABSOLUTE
 from polyc.codegen.loops.choices import with_branches
 from polyc.codegen.loops.exprs import ExprPrinter, build_for, expression
@@ -19,7 +20,7 @@ from polyc.codegen.loops.likely import with_ranges_apart
 from polyc.codegen.loops.naming import Namer
 from polyc.codegen.loops.origins import LoopOrigins
 from polyc.codegen.loops.to_isl import MOST_SHIFTED, to_isl
-from polyc.codegen.text.macros import MACROS, MIN
+from polyc.codegen.text.macros import MACROS, MAX, MIN
 from polyc.codegen.text.printer import ATOMIC, UNROLL_ON_CPU
 from polyc.errors import InternalError
 from polyc.model import ctree as c
@@ -38,6 +39,8 @@ MOST_UNROLLED = 32
 UNROLLED = f"{UNROLL_ON_CPU} {MOST_UNROLLED}"
 PARALLEL = "omp parallel for"
 _COLLAPSE = re.compile(r" collapse\((\d+)\)")
+SHORT = 4
+"""Iterations of which no vectors are made."""
 ITERATIONS_AT_ONCE = 8
 """That a thread takes of a loop without tiles, where they are not equally long."""
 
@@ -142,7 +145,7 @@ class LoopPrinter:
         names = scope.names | {b.name for b in chosen}
         below = self.all_of(nodes, replace(plain, hoisted=frozenset(apart), names=names))
         inside = _in_scope(below)
-        return (*_used(declared, inside), *_mentioned(declared, inside), *below)
+        return (*_used(declared, inside), *mentioned((d.name for d in declared), inside), *below)
 
     def all_of(self, nodes: Iterable[isl.AstNode], scope: Scope) -> tuple[c.Stmt, ...]:
         return tuple(s for node in nodes for s in self.statements(node, scope))
@@ -233,7 +236,11 @@ class LoopPrinter:
         body = self.statements(inner, below)
         inside = _in_scope(body)
         _is_filled(chosen, inside)
-        return (c.Block((*_used(declared, inside), *_mentioned(declared, inside), *_opened(body, declared))),)
+        return (
+            c.Block(
+                (*_used(declared, inside), *mentioned((d.name for d in declared), inside), *_opened(body, declared))
+            ),
+        )
 
     def declarations_of(self, buffers: Iterable[Buffer]) -> tuple[c.Decl, ...]:
         """One for each name: buffers that follow each other in one place share it."""
@@ -295,7 +302,7 @@ class LoopPrinter:
                 found.append(
                     c.Decl(array.element.text, array.printed_name, extents, heap=not bounded, may_be_empty=empty)
                 )
-        return [*found, *_mentioned(tuple(found), inside)]
+        return [*found, *mentioned((d.name for d in found), inside)]
 
     # --- loops and branches --------------------------------------------------------------------------------------
 
@@ -334,6 +341,8 @@ class LoopPrinter:
             block = with_branches(block)
         block, together = collapsed(block, name) if member is not None and member.parallel else (block, 1)
         pragmas = self.pragmas(member, condition, block, together)
+        if member is not None and member.vector and not member.parallel and _is_short(start, condition, step):
+            pragmas = ()
         counts = self.origins.counts(member, (self.program.statements[name] for name in set(self.ran[before:])))
         worth = self.worth(member) if pragmas and member is not None and member.parallel else None
         counter = c.Decl("long", name, (), start)
@@ -448,20 +457,22 @@ class LoopPrinter:
         """` firstprivate(a, n)`: pointers and sizes of which a thread has a copy. In the functions to which clang moves
         parallel loops, variables stand in memory that any pointer may lead to: it would load them again after each
         store of a byte, and whole numbers after each store of such. Not what the C compiler is told as a constant."""
-        scop, nodes = self.program.scop, list(c.walk(body))
+        scop = self.program.scop
         arrays = {array.printed_name: array for array in scop.arrays.values() if array.rank}
-        targets = [
-            n.target if isinstance(n, c.Assign) else n.operand for n in nodes if isinstance(n, c.Assign | c.Postfix)
+        stored = [
+            arrays[one.array].element for one in lvalues(body) if isinstance(one, c.ArrayRef) and one.array in arrays
         ]
-        stored = [arrays[one.array].element for one in targets if isinstance(one, c.ArrayRef) and one.array in arrays]
         sizes = {element.size_bytes for element in stored if element.kind == "int"}
+        if not sizes:
+            return ""
+        nodes = list(c.walk(body))
         used = {n.array for n in nodes if isinstance(n, c.ArrayRef)} & arrays.keys() if 1 in sizes else set()
         reduced = {scop.arrays[array].printed_name for _, array in member.reductions}  # one clause names them already
         names = sorted(name for name in used - reduced if arrays[name].is_pointer)
-        told = {one.name for one in scop.always}
+        told, read = {one.name for one in scop.always}, {n.name for n in nodes if isinstance(n, c.Name)}
         for one in scop.parameters:
             changed = one.name not in told and one.type.kind == "int" and (1 in sizes or one.type.size_bytes in sizes)
-            if changed and isinstance(one.expr, c.Name) and one.expr.name.isidentifier() and one.expr in nodes:
+            if changed and isinstance(one.expr, c.Name) and one.expr.name.isidentifier() and one.expr.name in read:
                 names.append(one.expr.name)  # not `*n`
         return f" firstprivate({', '.join(names)})" if names else ""
 
@@ -605,17 +616,17 @@ def _used(declared: tuple[c.Decl, ...], inside: list[c.Node]) -> tuple[c.Decl, .
     return tuple(d for d in declared if d.name in mentioned)
 
 
-def _mentioned(declared: tuple[c.Decl, ...], inside: list[c.Node]) -> Iterator[c.Stmt]:
+def mentioned(declared: Iterable[str], inside: list[c.Node]) -> Iterator[c.Stmt]:
     """`(void)t;` for what is written and not read: where the readers run in no iteration of this part of the loops.
 
     Neither is what is only added up: clang warns of that, too.
     """
     written = {id(n.target) for n in inside if isinstance(n, c.Assign)}
     references = [n for n in inside if isinstance(n, c.ArrayRef)]
-    mentioned = {n.array for n in references}
+    found = {n.array for n in references}
     read = {n.array for n in references if id(n) not in written}
-    for name in dict.fromkeys(d.name for d in declared):
-        if name in mentioned and name not in read:
+    for name in dict.fromkeys(declared):
+        if name in found and name not in read:
             yield c.ExprStmt(c.Cast("void", c.Name(name)))
 
 
@@ -658,6 +669,23 @@ def _in_scope(body: tuple[c.Stmt, ...], hidden: frozenset[str] = frozenset()) ->
         else:
             waiting += c.children(node)
     return found
+
+
+def _is_short(start: c.Expr, condition: c.Expr, step: int) -> bool:
+    """Whether a loop has at most four iterations, whatever the sizes: `i = 2; i < min(5, n)`. No vectors are made of
+    it, which clang says where it was asked to."""
+    if not (isinstance(condition, c.Binary) and condition.op in ("<", "<=")):
+        return False
+    one_more = condition.op == "<="
+    extents = (linear(end).plus(linear(begin), -1) for end in _of(MIN, condition.right) for begin in _of(MAX, start))
+    return any(not e.terms and e.constant + one_more <= SHORT * step for e in extents)
+
+
+def _of(macro: str, value: c.Expr) -> tuple[c.Expr, ...]:
+    """The values of which an expression is the least, or the greatest."""
+    if isinstance(value, c.Call) and value.function == macro:
+        return tuple(part for one in value.arguments for part in _of(macro, one))
+    return (value,)
 
 
 def _has_choice(condition: c.Expr) -> bool:

@@ -4,6 +4,7 @@ C89 declares a scratch variable once for the whole function. Each of its uses lo
 
 rewrite:  double s; for (…) { s = e; … s … }           ->  for (…) { double s = e; … s … }
           int k; for (…) { if (c) k = e; else k = f; … }  ->  for (…) { int k; if (c) k = e; else k = f; … }
+          a value that nobody reads before the variable has another one is left out
 requires: in the block, each path gives the variable a value before it reads it, and nobody reads it behind the block
           before it has another one: it is a web of its own (Muchnick, Advanced Compiler Design, section 16.3.3)
 """
@@ -12,8 +13,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from polyc.analysis.expressions.facts import induction, mentions, writes
+from polyc.analysis.expressions.facts import induction, lvalues, mentions, writes
 from polyc.frontend.c.first_use import Names, Use, first_use, in_sequence
+from polyc.frontend.c.functions import PURE
 from polyc.frontend.c.symbols import Scope, Symbol
 from polyc.model import ctree as c
 from polyc.records import dataclass, field, replace
@@ -89,8 +91,9 @@ class Webs:
     def _block(self, node: c.Block, own: str, live: bool) -> c.Block:
         """A block inside of the region. `own`: what the variable is called there, if it has another name already."""
         key = self.symbol.key
-        empty = [isinstance(item, c.Decl) and item.name == key and item.init is None for item in node.body]
-        live = live and not any(empty)
+        live = live and not any(is_hole(item, key) for item in node.body)
+        node = replace(node, body=self._needed(node.body, live))
+        empty = [is_hole(item, key) for item in node.body]
         uses = [Use.NONE if hole else self._use(item) for item, hole in zip(node.body, empty, strict=True)]
         begin = next((n for n, use in enumerate(uses) if use is not Use.NONE), len(uses))
         apart = not live and begin < len(uses) and uses[begin] is Use.KILL and not declares(node.body[begin], key)
@@ -110,6 +113,18 @@ class Webs:
             parts.append(self._inside(item, own, after))
         return replace(node, body=tuple(parts))
 
+    def _needed(self, items: tuple[c.Stmt, ...], live: bool) -> tuple[c.Stmt, ...]:
+        """The statements of a block without values that nobody reads before the variable has another one, for which
+        there would be a variable of their own that compilers warn of."""
+        found: list[c.Stmt] = []
+        for item in reversed(items):
+            value = assigned(item, self.symbol.key)
+            if value is None or live or not has_no_effect(value):
+                use = self._use(item)
+                live = use is Use.READ or (use is Use.NONE and live)
+                found.append(item)
+        return tuple(found[::-1])
+
     def _inside(self, node: c.Stmt, own: str, live: bool) -> c.Stmt:
         """A statement with the webs of its blocks apart."""
         key = self.symbol.key
@@ -122,6 +137,8 @@ class Webs:
                 self.exchanges = self.exchanges or is_exchange(then, key)
                 then = self._inside(then, own, live)
                 other = None if otherwise is None else self._inside(otherwise, own, live)
+                if not c.items(then) and not c.items(other) and has_no_effect(node.condition):
+                    return c.Block(())
                 return replace(node, condition=self._renamed(node.condition, own), then=then, otherwise=other)
             case c.For() | c.While():
                 step = node.step if isinstance(node, c.For) else None
@@ -176,12 +193,24 @@ def declares(node: c.Stmt, key: str) -> bool:
     return any(isinstance(item, c.Decl) and item.name == key for item in c.walk(node))
 
 
+def is_hole(node: c.Stmt, key: str) -> bool:
+    """Whether a statement declares a variable without a value."""
+    return isinstance(node, c.Decl) and node.name == key and node.init is None
+
+
 def is_exchange(node: c.Stmt, key: str) -> bool:
     """Whether a branch is `{ t = a; a = b; b = t; }`, with a variable for t."""
     match node:
         case c.Block(body=(first, _, c.ExprStmt(expr=c.Assign(op="=", value=c.Name(name=name))))):
             return name == key and assigned(first, key) is not None
     return False
+
+
+def has_no_effect(expr: c.Expr) -> bool:
+    """Whether an expression only has a value."""
+    return not any(True for _ in lvalues(expr)) and all(
+        node.function in PURE for node in c.walk(expr) if isinstance(node, c.Call)
+    )
 
 
 def assigned(item: c.Stmt, key: str) -> c.Expr | None:

@@ -20,6 +20,7 @@ from typing import TypeVar
 
 import islpy as isl
 
+from polyc.analysis.expressions.facts import constant
 from polyc.analysis.expressions.ranges import bounds_of
 from polyc.errors import Span
 from polyc.frontend.c.ctype import UNSIGNED, promote
@@ -530,18 +531,15 @@ class Splitter:
 
     def called(self, expr: c.Expr) -> int | None:
         """The value of a size, or of a product or quotient of some, in all calls of the file."""
-        match expr:
-            case c.Literal(text=text):
-                return int(text) if text.isdigit() else None
-            case c.Name(name=name):
-                symbol = self.region.scope.symbols.get(name)
-                return self.region.called.get(name if symbol is None else symbol.c_name)
-            case c.Binary(op="+" | "-" | "*" | "/" as op, left=left, right=right):
-                one, two = self.called(left), self.called(right)
-                if one is None or two is None or (op == "/" and (one < 0 or two <= 0)):
-                    return None
-                return {"+": one + two, "-": one - two, "*": one * two, "/": one // (two or 1)}[op]
-        return None
+
+        def passed(node: c.Node) -> c.Node | None:
+            if not isinstance(node, c.Name):
+                return None
+            symbol = self.region.scope.symbols.get(node.name)
+            value = self.region.called.get(node.name if symbol is None else symbol.c_name)
+            return None if value is None else c.Literal(str(value))
+
+        return constant(c.rewrite(expr, passed))
 
 
 def names_of(domain: isl.Set) -> list[str]:

@@ -366,7 +366,7 @@ class _Merger:
     def around_black_box(self, nests: list[Nest], common: int) -> bool:
         """Whether a nest has a loop on data inside of the common loops, and no other one tiles that it would lose."""
         statements = [self.program.statements[s] for n in nests for s in n.statements]
-        if not any(isinstance(n, c.For | c.While) for s in statements if s.opaque for n in c.walk(s.body)):
+        if not any(s.opaque and c.has_loops(s.body) for s in statements):
             return False
         bands = [n.band for n in nests if n.band is not None]
         return not any(len(b.members) > common and worth_tiling(self.program, b) for b in bands)

@@ -161,7 +161,7 @@ class _Coalescer:
         if gain_of(member, self.program) <= 0:
             return 1
         bodies = [self.program.statements[name].body for name in statements_of(band)]
-        if any(isinstance(n, c.For | c.While) for body in bodies for n in c.walk(body)):
+        if any(map(c.has_loops, bodies)):
             return 1  # memory is not what it waits for
         arrays = {a.array for name in statements_of(band) for a in self.program.statements[name].accesses}
         sizes = [self.program.scop.arrays[a].element.size_bytes for a in arrays if self.program.scop.arrays[a].rank]

@@ -120,7 +120,8 @@ def _parallel(program: Program, node: Node, sequential_above: bool, alone: froze
                 if _runs_once(member, program.tree.domain):
                     continue
                 innermost = position == len(members) - 1 and not has_loops(node.child)
-                innermost = innermost and not runs_loops(member, program)
+                below = (program.statements[name].body for name in names(member.schedule.domain()))
+                innermost = innermost and not any(map(c.has_loops, below))
                 if innermost and sequential_above:
                     return node
                 changed = (*members[:position], replace(member, parallel=True), *members[position + 1 :])
@@ -128,13 +129,6 @@ def _parallel(program: Program, node: Node, sequential_above: bool, alone: froze
             return replace(node, child=_parallel(program, node.child, True, alone))
         case _:
             return replace(node, child=_parallel(program, node.child, sequential_above, alone))
-
-
-def runs_loops(member: Member, program: Program) -> bool:
-    """Whether statements of a loop have loops of their own, of which the model knows nothing: along rows of a sparse
-    matrix."""
-    bodies = (program.statements[name].body for name in names(member.schedule.domain()))
-    return any(isinstance(node, c.For | c.While) for body in bodies for node in c.walk(body))
 
 
 def _runs_once(member: Member, domain: isl.UnionSet) -> bool:

@@ -121,12 +121,15 @@ def _fetched(
         if a.kind is AccessKind.READ and a.exact and a.array in written - program.scop.privatizable
         if step_of(a, dimension) == 0 and step_of(a, along) == 2
     ]
-    extents = box_extents(
-        instances, program.scop.known, {*range(instances.dim(isl.dim_type.set))} - {dimension}, MOST_FORMS
-    )
-    if not columns or extents is None or extents[0].is_cst():
-        return ()
-    return ((extents[0], _plain(least)),)
+    extent = _extent(program, instances, dimension) if columns else None
+    return () if extent is None or extent.is_cst() else ((extent, _plain(least)),)
+
+
+def _extent(program: Program, instances: isl.Set, dimension: int) -> isl.PwAff | None:
+    """How many values a dimension has, affine in the sizes; None where that is not known."""
+    others = {*range(instances.dim(isl.dim_type.set))} - {dimension}
+    (extent,) = box_extents(instances, program.scop.known, others, MOST_FORMS) or (None,)
+    return extent
 
 
 def _of_bands(instances: isl.Set, extents: list[isl.PwAff], fixed: set[int]) -> list[isl.PwAff]:
@@ -157,8 +160,7 @@ def _turns(program: Program, member: Member, instances: isl.Set) -> tuple[tuple[
     dimension = _dimension(member, instances) if steps and own else None
     if dimension is None:
         return ()
-    others = {*range(instances.dim(isl.dim_type.set))} - {dimension}
-    (extent,) = box_extents(instances, program.scop.known, others, MOST_FORMS) or (None,)
+    extent = _extent(program, instances, dimension)
     if extent is None or not any(_involves(extent, name) for name in steps):
         return ()
     return ((extent, 1),)
@@ -198,15 +200,16 @@ def with_tiles(program: Program, at: isl.Set, shared: Sequence[Member]) -> Seque
         pieces = [program.statements[set_name(p)].domain.intersect(p) for p in sets(member.schedule.domain())]
         largest = max(pieces, key=lambda piece: box_volume(piece.intersect_params(at)))
         dimension = _dimension(replace(member, size=1), largest)
-        others = {*range(largest.dim(isl.dim_type.set))} - {dimension}
-        extents = box_extents(largest, program.scop.known, others, MOST_FORMS) if dimension is not None else None
-        if extents:
-            extents = _of_bands(largest.intersect_params(program.scop.known), extents, others)
-        if len(shared) == 1 and extents and _is_at_most(extents[0], member.size):
-            return [replace(member, parallel=False, worth=None)]
-        if not extents or extents[0].is_cst():
+        extent = None if dimension is None else _extent(program, largest, dimension)
+        if extent is None or dimension is None:
             return shared
-        tiles.append((extents[0], member.size))
+        others = {*range(largest.dim(isl.dim_type.set))} - {dimension}
+        (extent,) = _of_bands(largest.intersect_params(program.scop.known), [extent], others)
+        if len(shared) == 1 and _is_at_most(extent, member.size):
+            return [replace(member, parallel=False, worth=None)]
+        if extent.is_cst():
+            return shared
+        tiles.append((extent, member.size))
     largest_tile = 1.0  # `n * n > 6000` says that n > 64
     for one in worth.extents:
         largest_tile *= next((size for extent, size in tiles if extent.plain_is_equal(one)), inf)

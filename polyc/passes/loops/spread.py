@@ -168,11 +168,6 @@ def _long_loops(statement: Statement) -> int:
     return count
 
 
-def _has_own_loops(statement: Statement) -> bool:
-    """Whether a statement's text has loops, which keep one around it from vectors."""
-    return any(isinstance(node, c.For | c.While) for node in c.walk(statement.body))
-
-
 def _straight(node: Node, around: tuple[Member, ...]) -> Iterator[tuple[isl.UnionSet, tuple[Member, ...]]]:
     """The pieces of code that an innermost loop runs: their instances, and the loops around them."""
     match node:
@@ -560,7 +555,7 @@ class _Spreader:
         keeps the loop in its place."""
         nothing = (), frozenset[str]()
         statements = [self.program.scop.statements.get(name) for name in names(instances)]
-        if any(s is None or _has_own_loops(s) for s in statements):
+        if any(s is None or c.has_loops(s.body) for s in statements):
             return nothing
         if any(not isl.UnionSet.from_set(s.domain).is_subset(instances) for s in statements if s is not None):
             return nothing  # the others would have no place

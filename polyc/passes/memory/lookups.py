@@ -225,7 +225,7 @@ def _in_order(program: Program, node: Node, along: Member) -> list[Statement] | 
 
 def _lookups(program: Program, statement: Statement) -> list[Access]:
     """Its reads of elements of which the data decide the last subscript; none where a loop of its own may decide it."""
-    if any(isinstance(node, c.For | c.While) for node in c.walk(statement.body)):
+    if c.has_loops(statement.body):
         return []
     return [
         a

@@ -158,7 +158,7 @@ def finish(placed: Placed, region: Region, text: Callable[[Span], str], paramete
     draft = placed.draft
     symbols = [region.scope.symbols[key] for key in draft.env.dims]
     accesses = tuple(
-        Access(raw.ref, raw.array, raw.kind, placed.access(raw), raw.exact, raw.loose)
+        Access(raw.ref, raw.array, raw.kind, placed.access(raw), raw.exact, raw.loose, raw.clamped)
         for raw in draft.accesses
         if raw.array not in parameters
     )

@@ -71,6 +71,7 @@ from polyc.frontend.sets.affine import Affine, label
 from polyc.frontend.sets.arrays import extent, make_array, positive_extents
 from polyc.frontend.sets.atoms import Atoms
 from polyc.frontend.sets.delinear import is_linearised, shaped_items
+from polyc.frontend.sets.intervals import Intervals
 from polyc.frontend.sets.multiples import assume_products, told
 from polyc.frontend.sets.promises import condition_set, names_in
 from polyc.frontend.sets.records import at_records, whole_records
@@ -294,6 +295,7 @@ class Modeller:
         needed, live = after.needed_loops(body)
         if self.unasked:
             check_loops(region, after, body)
+        region.around = Intervals(region, body).around
         statements = without_unread(self.extracted(region, body, needed, span))
         if self.unasked:
             self.stay_in_rows(region, statements, converter)

@@ -170,6 +170,9 @@ class Access:
     loose: tuple[int, ...] = ()
     """Of an access that is not exact: the subscripts that data, or loops inside of the statement, decide, where each of
     the others is a function of the instance. () where more than that is not known."""
+    clamped: tuple[int, ...] = ()
+    """Those of them that lie in the array's rows because of clamps and conditions on the values of which they are made
+    (`frontend/sets/intervals.py`)."""
 
     @property
     def placed(self) -> bool:

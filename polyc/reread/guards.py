@@ -77,7 +77,11 @@ def _behind(scop: Scop, rendered: Rendered) -> tuple[c.Stmt, ...]:
         return statements
     floats = {array.c_name for array in scop.arrays.values() if array.element.kind != "int"}
     wholes = [one.expr for one in scop.parameters if one.type.kind == "int"]
-    return behind_search(scop.search, _without_loaded(scop, statements), floats, wholes)
+    types: dict[str, set[str]] = {}
+    for one in scop.statements.values():
+        for name, type_ in zip(one.loops, one.loop_types, strict=True):
+            types.setdefault(name, set()).add(type_.text)
+    return behind_search(scop.search, _without_loaded(scop, statements), floats, wholes, types)
 
 
 def _without_loaded(scop: Scop, statements: tuple[c.Stmt, ...]) -> tuple[c.Stmt, ...]:

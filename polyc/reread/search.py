@@ -8,7 +8,7 @@ shown:    at each reference to one of the arrays the search has kept its subscri
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 from itertools import product
 
 from polyc.analysis.expressions.facts import (
@@ -42,17 +42,22 @@ class Unseen(Exception):
 
 
 def behind_search(
-    search: Search, statements: tuple[c.Stmt, ...], floats: Set[str], wholes: Iterable[c.Expr] = ()
+    search: Search,
+    statements: tuple[c.Stmt, ...],
+    floats: Set[str],
+    wholes: Iterable[c.Expr],
+    types: Mapping[str, Set[str]],
 ) -> tuple[c.Stmt, ...]:
     """What follows the search among some statements that begin with it. Raises Unseen where it misses something.
 
     floats: the names of variables and arrays that may be such; wholes: whole numbers that do not change
+    types:  those of the region's counters
     """
     declared = [c.Decl("long", name, (), value) for both in search.ends.values() for name, value in _begins(both)]
     count = len(declared)
     if list(statements[:count]) != declared:
         raise Unseen("its ends do not begin with nothing seen")
-    walk = _Walk(search)
+    walk = _Walk(search, types)
     loops = statements[count : count + len(search.loops)]
     parts = [item for loop in loops for item in c.walk(loop)]
     counters = {id(item.init) for item in parts if isinstance(item, c.For)}
@@ -76,6 +81,7 @@ def _begins(both: tuple[str, str]) -> Iterator[tuple[str, c.Expr]]:
 @dataclass(slots=True)
 class _Walk:
     search: Search
+    types: Mapping[str, Set[str]]
     own: set[str] = field(default_factory=set)
     """The variables that the search declares, but those that its loops count in."""
     depth: int = 0
@@ -204,7 +210,7 @@ class _Walk:
         pairs: list[tuple[c.Expr, ...]] = [(c.Name(head.key),)] if alike else []
         if last is not None and self.only_notes(inside) and self.is_linear(node.body, head.key):
             self.read(last)
-            pairs += product(*(self.counted(node, other.then, end) for end in (head.start, last)))
+            pairs += product(*(self.counted(node, head.key, other.then, end) for end in (head.start, last)))
         body = c.rewrite(node.body, lambda item: _unasked(item, head.key))
         self.depth += 1
         for ends in pairs:
@@ -259,10 +265,9 @@ class _Walk:
                         return False
         return True
 
-    @staticmethod
-    def counted(node: c.For, there: c.Stmt, value: c.Expr) -> list[c.Expr]:
+    def counted(self, node: c.For, key: str, there: c.Stmt, value: c.Expr) -> list[c.Expr]:
         """A value of a loop's counter, as it is, and with the counter's type."""
-        own = {node.init.type} if isinstance(node.init, c.Decl) else {"int", "long"}
+        own = {node.init.type} if isinstance(node.init, c.Decl) else self.types.get(key, frozenset())
         found = {n.type for n in c.walk(there) if isinstance(n, c.Cast) and n.operand == value} & own
         return [value, *(c.Cast(one, value) for one in sorted(found))]
 

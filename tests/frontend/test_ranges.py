@@ -16,16 +16,16 @@ BOUNDED = {
     "the other way round": ("int k = MAX(MIN(b[i], 6), 0);", "k", "0 <= o0 <= 6"),
     "bounded above": ("", "MIN(b[i], 6)", "o0 <= 6"),
     "times two": ("int k = MIN(MAX(b[i], 1), 3);", "2 * k", "2 <= o0 <= 6"),
+    "counted": ("int k = MIN(MAX(b[i], 0), 6); k++;", "k", "0 < o0 <= 7"),
+    "in place": ("int k = MIN(MAX(b[i], 0), 6); k += 3;", "k", "3 <= o0 <= 9"),
+    "a bound that is negative": ("int k = MIN(MAX(b[i], -1), 6);", "k", "-1 <= o0 <= 6"),
+    "less": ("int k = MIN(MAX(b[i], 0), 6);", "k - 1", "-1 <= o0 <= 5"),
     "one that wraps": ("unsigned char k = MIN(MAX(b[i], 0), 1000);", "k", "0 <= o0 <= 255"),
 }
 UNBOUNDED = {
     "anything": ("int k = b[i];", "k"),
     "two values": ("int k = MIN(MAX(b[i], 0), 6); k = b[i];", "k"),
-    "counted": ("int k = MIN(MAX(b[i], 0), 6); k++;", "k"),
-    "in place": ("int k = MIN(MAX(b[i], 0), 6); k += 3;", "k"),
-    "a bound that is negative": ("int k = MIN(MAX(b[i], -1), 6);", "k"),
     "another comparison": ("int k = b[i] < 3 ? b[i + 1] : 3;", "k"),
-    "less": ("int k = MIN(MAX(b[i], 0), 6);", "k - 1"),
 }
 
 

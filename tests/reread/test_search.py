@@ -275,6 +275,21 @@ void f(int n, int m, const int *at, double *x, double *y)
     assert guard_faults(region.scop, rendered) == []
 
 
+def test_a_counter_without_a_sign_that_is_declared_before() -> None:
+    text = """
+void f(long n, int m, const double *a, double *b, const double *s)
+{
+    unsigned long i;
+    for (i = 0; i < n; i++)
+        if (*s > 1)
+            b[2 * i + 1] = a[(int)i * m];
+}
+"""
+    (region,) = read("t.c", InputOptions(detect=True), text=text).regions
+    rendered = render_region(compile_region(region, Options()).program, region, True)
+    assert guard_faults(region.scop, rendered) == []
+
+
 def test_an_answer_that_is_given_again(printed: tuple[Scop, Rendered]) -> None:
     scop, rendered = printed
     assert rendered.question is not None

@@ -156,6 +156,9 @@ class Region:
     divide: Callable[[str, c.Expr, Env, bool], tuple[c.Expr | None, ...] | None] = lambda key, index, env, certain: None
     """The subscripts of a reference to one of these, in a place that each instance reaches or not; None where they are
     not known, or for an outermost one that is not affine and has no bounds."""
+    around: Callable[[c.Expr, Env], tuple[list[isl.PwAff], list[isl.PwAff]]] = lambda subscript, env: ([], [])
+    """Sizes between the least and the greatest of which a subscript stays that data decide (`sets/intervals.py`); none
+    where they are not known."""
     declared: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """The loops around the declaration of each variable that is given a value there."""
     wanted: list[Wanted] = field(default_factory=list)

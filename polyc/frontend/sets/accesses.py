@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
+from functools import reduce
 
 import islpy as isl
 
@@ -33,7 +34,13 @@ class Raw:
     """`[n, i] -> { [] -> A[x] }`."""
     exact: bool
     loose: tuple[int, ...]
+    clamped: tuple[int, ...] = ()
     """As in `Access`."""
+
+
+def union(sets: Iterable[isl.Set]) -> isl.Set:
+    """All of some sets, of which there is one."""
+    return reduce(isl.Set.union, sets)
 
 
 def element_of(array: str, values: Collection[isl.PwAff], domain: isl.Set, kind: AccessKind, ref: str = "e0") -> Raw:
@@ -58,6 +65,7 @@ class Cells:
     exact: bool
     """The same, of variables of the loops around the statement only."""
     loose: tuple[int, ...]
+    clamped: tuple[int, ...]
     """As in `Access`."""
 
 
@@ -265,36 +273,37 @@ class Collector:
 
     def cells(self, symbol: Symbol, subscripts: tuple[c.Expr | None, ...], env: Env, expr: c.Expr) -> Cells:
         """What subscripts of an array stand for."""
-        relation, free = self.relation(symbol, subscripts, env, expr.span)
+        relation, free, clamped = self.relation(symbol, subscripts, env, expr.span)
         if env.domain is not self.whole.domain and relation.is_empty():
             # What is never evaluated still stands in the body, and needs its place.
-            relation, free = self.relation(symbol, subscripts, self.whole, expr.span)
+            relation, free, clamped = self.relation(symbol, subscripts, self.whole, expr.span)
         exact = not free
         # What loops inside of the statement decide is known by its range alone, too, and printed as it was written.
         inner = [k for k, s in enumerate(subscripts) if s is not None and mentions(s) & set(env.inner)]
         printable = all(subscripts[position] is not None for position in free)
         loose = tuple(sorted({*free, *inner})) if printable else ()
-        return Cells(relation, exact, exact and not inner, loose)
+        return Cells(relation, exact, exact and not inner, loose, tuple(k for k in clamped if k in loose))
 
     def record(self, symbol: Symbol, cells: Cells, kinds: tuple[AccessKind, ...]) -> str:
         """Record an access of every kind with one label; the label."""
         ref = self.label()
         for kind in kinds:
             actual = MAY if kind is WRITE and not (self.certain and cells.known) else kind
-            self.accesses.append(Raw(ref, symbol.key, actual, cells.relation, cells.exact, cells.loose))
+            self.accesses.append(Raw(ref, symbol.key, actual, cells.relation, cells.exact, cells.loose, cells.clamped))
         self.inexact = self.inexact or not cells.known
         return ref
 
     def relation(
         self, symbol: Symbol, subscripts: tuple[c.Expr | None, ...], env: Env, span: Span | None
-    ) -> tuple[isl.Map, tuple[int, ...]]:
-        """`[n, i] -> { [] -> A[x] }` and which subscripts may be anything: it is exact where there are none.
+    ) -> tuple[isl.Map, tuple[int, ...], tuple[int, ...]]:
+        """`[n, i] -> { [] -> A[x] }`; which subscripts may be anything: it is exact where there are none; and those of
+        them that clamps and conditions keep between two sizes.
 
         A subscript that is None or not affine may be anything from 0 to its dimension's size, where that is certain,
-        and between the bounds that its expression has (`ranges.py`).
+        and between the bounds that its expression has (`ranges.py`, `intervals.py`).
         """
         affine = Affine(self.region)
-        free: list[int] = []
+        free, clamped = list[int](), list[int]()
         items = isl.PwAffList.alloc(CTX, len(subscripts))
         unknown: list[str] = []
         bounds = env.domain.params()
@@ -323,6 +332,12 @@ class Collector:
                     bounds = bounds.intersect(index.ge_set(number(low)).params())
                 if high is not None:
                     bounds = bounds.intersect(index.le_set(number(high)).params())
+                lows, highs = self.region.around(subscript, env) if told else ([], [])
+                clamped += [position] if lows and highs else []
+                if lows:
+                    bounds = bounds.intersect(union(index.ge_set(one).params() for one in lows))
+                if highs:
+                    bounds = bounds.intersect(union(index.le_set(one).params() for one in highs))
                 message = f"this subscript of '{symbol.c_name}' is not affine: any element may be accessed"
                 self.region.note("non-affine-index", message, subscript.span or span)
             items = items.add(index)
@@ -335,4 +350,4 @@ class Collector:
             place = relation.find_dim_by_name(isl.dim_type.param, name)
             if place >= 0:
                 relation = relation.project_out(isl.dim_type.param, place, 1)
-        return relation, tuple(free)
+        return relation, tuple(free), tuple(clamped)

@@ -26,6 +26,7 @@ from polyc.errors import Span
 from polyc.frontend.c.ctype import UNSIGNED, promote
 from polyc.frontend.c.state import POINT, Env, FlatShape, Region, limits, number, restore, saved
 from polyc.frontend.c.symbols import FEW_BYTES, Symbol
+from polyc.frontend.sets.accesses import union
 from polyc.frontend.sets.affine import Affine, outside, positive_quotient
 from polyc.frontend.sets.atoms import Atoms
 from polyc.frontend.sets.multiples import assume_products, parts_of, products_of, with_parts
@@ -319,7 +320,11 @@ class Splitter:
             return None
         self.split[key] += 1
         first, *rest = (self.atoms.expression(piece) for piece in found)
-        if self.value(first, env) is None and None in bounds_of(first, self.region.value):
+        if (
+            self.value(first, env) is None
+            and None in bounds_of(first, self.region.value)
+            and not all(self.region.around(first, env))
+        ):
             message = f"this subscript of '{name}' is not affine: any row may be accessed"
             self.region.note("non-affine-index", message, index.span)
             return None, *rest
@@ -421,14 +426,21 @@ class Splitter:
         return [
             position
             for position, (expr, extent) in enumerate(zip(exprs[1:], form.extents, strict=True), 1)
-            if self.value(expr, env) is None and self.above(expr, extent) is None
+            if self.value(expr, env) is None and self.above(expr, extent, env) is None
         ]
 
-    def above(self, expr: c.Expr, extent: c.Expr) -> isl.Set | None:
-        """The sizes of rows that an expression of data may leave, `0 <= expr <= n`; None where nothing bounds it."""
+    def above(self, expr: c.Expr, extent: c.Expr, env: Env) -> isl.Set | None:
+        """The sizes at which an expression of data may leave its row; None where nothing bounds it."""
         low, high = bounds_of(expr, self.region.value, self.region.element)
         size = self.value(extent, Env())
-        return None if low is None or high is None or size is None else size.le_set(number(high))
+        if size is None:
+            return None
+        if low is not None and high is not None:
+            return size.le_set(number(high))
+        lows, highs = self.region.around(expr, env)
+        if not lows or not highs:
+            return None
+        return union([*(one.lt_set(number(0)) for one in lows), *(one.ge_set(size) for one in highs)])
 
     def ask(self, key: str, form: Form, pieces: list[Poly], loose: list[int], env: Env) -> bool:
         """Note what the data have to be asked, if the region needs no more than that."""
@@ -487,7 +499,7 @@ class Splitter:
             if size is None:
                 return None
             if value is None:
-                above = self.above(expr, extent)
+                above = self.above(expr, extent, env)
                 here = isl.Set.empty(POINT) if above is None else above
             else:
                 here = value.lt_set(number(0)).union(value.ge_set(size))

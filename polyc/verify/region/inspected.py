@@ -7,6 +7,7 @@ The model says of flat arrays that subscripts stay in their rows which the data 
   (3) in all iterations of the statement that evaluate it: math: the domain of the access, projected to the loops that
       the expression has, is part of the asking statement's domain,
   (4) that it lies in the row, and as far from its ends as two roundings of it may differ.
+What clamps and conditions keep in its row (`frontend/sets/intervals.py`) is taken from the frontend.
 A subscript that no iteration evaluates needs none of that: the model has it in all iterations, since it stands in the
 text, but the conditions of C around it (`?:`, `&&`, `||`, `if`) never let it be evaluated.
 The frontend has its own answers (`frontend/inspection.py`); they are not trusted.
@@ -58,7 +59,7 @@ def inspection_faults(initial: Program) -> list[Fault]:
     found: list[Fault] = []
     for statement in scop.statements.values():
         for access in {(a.ref, a.array): a for a in statement.accesses}.values():
-            for position in access.loose if scop.arrays[access.array].flat else ():
+            for position in {*access.loose} - {*access.clamped} if scop.arrays[access.array].flat else ():
                 wrong = _wrong(initial, statement, access, position, asked) if position else ""
                 if wrong:
                     message = f"dimension {position + 1} of {access.array} in {statement.name}: {wrong}"

@@ -1,0 +1,486 @@
+"""Interval analysis: between which sizes whole numbers stay that data decide, as clamps and conditions say.
+
+    float x = i - dt * u[i];                      x may be anything
+    if (x < 0.5f) x = 0.5f;                       1/2 <= x
+    if (x > n + 0.5f) x = n + 0.5f;               1/2 <= x <= n + 1/2
+    int k = (int)x;                               0 <= k <= n
+    if (u >= 0 && u < w) s += a[u];               0 <= u <= w - 1, in the branch
+
+math: abstract interpretation (Cousot and Cousot, 1977) of the region's statements, in order. An interval lies between
+      the least of some forms `sum of sizes + q` and the greatest of some. Each q is a multiple of 1/4, rounded
+      outwards: with sizes of at most 2^22, floats of single precision hold such numbers, so that rounding, which is
+      monotone, turns no two of them round. A loop's body may find any value in what it assigns. A NaN may be anywhere
+      between two floats; it becomes no whole number, which C leaves undefined
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+from math import ceil, floor
+
+import islpy as isl
+
+from polyc.analysis.expressions.facts import assigned_scalars, base_key, constant, indices, induction
+from polyc.analysis.expressions.linear import Linear
+from polyc.frontend.c.ctype import INT
+from polyc.frontend.c.functions import PURE
+from polyc.frontend.c.state import Env, Region, number
+from polyc.frontend.idioms.helpers import type_of
+from polyc.frontend.idioms.webs import has_no_effect
+from polyc.frontend.sets.affine import Affine
+from polyc.model import ctree as c
+from polyc.model.scop import CType, Storage
+from polyc.records import dataclass, field, replace
+
+QUARTERS = 4
+"""Forms are multiples of a quarter: each stands for four times its value."""
+MOST_FORMS = 4
+"""At each end of an interval."""
+FAR = QUARTERS << 20
+"""No larger constant is followed."""
+MOST_SINGLE, MOST_DOUBLE = 1 << 22, 1 << 50
+"""Sizes of which floats hold a quarter more or less."""
+_FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "=="}
+_OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "!=": "=="}
+_ROUNDED = {"floor": (0, 0), "ceil": (1, 1), "trunc": (0, 1), "round": (0, 1), "rint": (0, 1), "nearbyint": (0, 1)}
+_ROUNDED |= dict.fromkeys(("lrint", "lround", "llrint", "llround"), (0, 1))
+"""Functions that round: whether the least and the greatest value may be those above."""
+Ends = tuple[Linear, ...] | None
+State = dict[c.Expr, "Interval"]
+"""What is known of variables, and inside of an expression of others that were compared."""
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """Between the least of some forms and the greatest of some others; None where nothing is known."""
+
+    low: Ends = None
+    high: Ends = None
+    single: bool = False
+    """Whether it was computed in single precision."""
+    double: bool = False
+
+    def with_precision(self, *others: Interval | CType | None) -> Interval:
+        single, double = self.single, self.double
+        for one in others:
+            if isinstance(one, Interval):
+                single, double = single or one.single, double or one.double
+            elif one is not None and one.kind == "float":
+                single, double = single or one.size_bytes < 8, double or one.size_bytes >= 8
+        return replace(self, single=single, double=double)
+
+    def within(self, other: Interval) -> Interval:
+        """What lies in both."""
+        found = Interval(_nearer(self.low, other.low, False), _nearer(self.high, other.high, True))
+        return found.with_precision(self, other)
+
+    def joined(self, other: Interval) -> Interval:
+        """What lies in one of both."""
+        found = Interval(_either(self.low, other.low, True), _either(self.high, other.high, False))
+        return found.with_precision(self, other)
+
+
+UNKNOWN = Interval()
+
+
+def _either(one: Ends, other: Ends, least: bool) -> Ends:
+    """The least or the greatest of all."""
+    return None if one is None or other is None else _few((*one, *other), least)
+
+
+def _few(forms: Iterable[Linear], least: bool) -> Ends:
+    """Some forms, of which one is the least or the greatest, without those that never are."""
+    found: dict[tuple[tuple[c.Expr, int], ...], int] = {}
+    for form in forms:
+        known = found.setdefault(form.terms, form.constant)
+        found[form.terms] = min(known, form.constant) if least else max(known, form.constant)
+    return tuple(Linear(terms, value) for terms, value in found.items()) if len(found) <= MOST_FORMS else None
+
+
+def _number(value: int) -> Interval:
+    form = Linear((), QUARTERS * value)
+    return Interval((form,), (form,)) if abs(form.constant) <= FAR else UNKNOWN
+
+
+def _mapped(ends: Ends, *parts: tuple[int, Ends]) -> Ends:
+    """`ends + factor * other` for each of some ends."""
+    for factor, others in parts:
+        if ends is None or others is None:
+            return None
+        ends = tuple(dict.fromkeys(one.plus(other, factor) for one in ends for other in others))
+        if len(ends) > MOST_FORMS or any(abs(one.constant) > FAR for one in ends):
+            return None
+    return ends
+
+
+def _whole(form: Linear, up: bool) -> Linear:
+    """The form rounded to a whole number."""
+    number = -(-form.constant // QUARTERS) if up else form.constant // QUARTERS
+    return Linear(form.terms, QUARTERS * number)
+
+
+def _rounded(ends: Ends, up: bool) -> Ends:
+    if ends is None or any(factor % QUARTERS for one in ends for _, factor in one.terms):
+        return None
+    return tuple(dict.fromkeys(_whole(one, up) for one in ends))
+
+
+def truncated(value: Interval) -> Interval:
+    """What a conversion to a whole number makes of it, towards 0.
+
+    math: floor(x) <= trunc(x) <= max(floor(x), 0)
+    """
+    low, high = _rounded(value.low, False), _rounded(value.high, False)
+    if low is not None and all(not one.terms and one.constant < 0 for one in low):
+        low = _rounded(value.low, True)
+    above = high is not None and all(not one.terms and one.constant >= 0 for one in high)
+    whole = value.high is not None and all(one.constant % QUARTERS == 0 for one in value.high)
+    if high is not None and not (above or whole):
+        high = _either(high, (Linear((), 0),), False)
+    return replace(value, low=low, high=high)
+
+
+@dataclass(slots=True)
+class Intervals:
+    """What is known of a region's variables where subscripts are made of them."""
+
+    region: Region
+    body: c.Block
+    used: State = field(default_factory=dict)
+    """What lies around the values of a variable wherever a subscript may be made of it."""
+    known: bool = False
+    changed: frozenset[str] = field(init=False)
+    """Variables whose addresses are taken."""
+
+    def __post_init__(self) -> None:
+        taken = (n.operand for n in c.walk(self.body) if isinstance(n, c.Unary) and n.op == "&")
+        self.changed = frozenset(key for one in taken if (key := base_key(one)) is not None)
+
+    # --- what others ask
+
+    def around(self, subscript: c.Expr, env: Env) -> tuple[list[isl.PwAff], list[isl.PwAff]]:
+        """The least of the first and the greatest of the second are bounds of a subscript; none where they are not
+        known."""
+        if not self.known:
+            self.run(self.body, {})
+            self.known = True
+        found = self.value(subscript, self.used)
+        lows, highs = _rounded(found.low, True), _rounded(found.high, False)
+        return self.affine(found, lows, env), self.affine(found, highs, env)
+
+    def affine(self, value: Interval, ends: Ends, env: Env) -> list[isl.PwAff]:
+        """Forms as functions of the sizes; none where one of them is not affine."""
+        found: list[isl.PwAff] = []
+        most = MOST_SINGLE if value.single else MOST_DOUBLE if value.double else None
+        for form in ends or ():
+            total = number(form.constant // QUARTERS)
+            for term, factor in form.terms:
+                one = Affine(self.region).observed(term, Env())
+                if one is None:
+                    return []
+                if most is not None:
+                    far = one.gt_set(number(most)).union(one.lt_set(number(-most)))
+                    if not self.assume(far, env):
+                        return []
+                total = total + one * number(factor // QUARTERS)
+            found.append(total)
+        return found
+
+    def assume(self, wrong: isl.Set, env: Env) -> bool:
+        """As of the rows of arrays: in statements that are kept whole, too."""
+        before, self.region.strict = self.region.strict, self.region.strict and not self.region.in_opaque
+        sure = self.region.holds(wrong, env)
+        self.region.strict = before
+        return sure
+
+    # --- statements
+
+    def run(self, node: c.Stmt | None, state: State) -> State | None:
+        """What holds behind a statement; None where nothing comes behind it."""
+        match node:
+            case c.Block(body=items):
+                now: State | None = state
+                for item in items:
+                    if now is None:
+                        break
+                    now = self.run(item, now)
+                return now
+            case c.If(condition=condition, then=then, otherwise=otherwise):
+                self.note(condition, state, False)
+                state = self.without(state, assigned_scalars(condition))
+                first = self.run(then, _of_variables(self.where(condition, state, True)))
+                second = self.run(otherwise, _of_variables(self.where(condition, state, False)))
+                return _joined(first, second)
+            case c.For():
+                return self.loop(node, state)
+            case c.While(condition=condition, body=body):
+                inside = self.without(state, assigned_scalars(node))
+                self.note(condition, inside, False)
+                self.run(body, inside)
+                return inside
+            case c.Decl(name=name, init=init, extents=extents):
+                if init is None or extents:
+                    return self.without(state, {name})
+                return self.assigned(name, init, state)
+            case c.ExprStmt(expr=c.Assign(op=op, target=c.Name(name=name), value=value)):
+                if op != "=":
+                    value = c.Binary(op.removesuffix("="), c.Name(name), value)
+                return self.assigned(name, value, state)
+            case c.ExprStmt(expr=c.Postfix(op=op, operand=c.Name(name=name))):
+                return self.assigned(name, c.Binary(op[0], c.Name(name), c.Literal("1")), state)
+            case c.ExprStmt(expr=expr):
+                self.note(expr, state, False)
+                return self.without(state, assigned_scalars(expr))
+            case c.Jump():
+                return None
+        return state
+
+    def assigned(self, name: str, value: c.Expr, state: State) -> State:
+        self.note(value, state, name in self.region.settled)
+        symbol = self.region.symbol(name)
+        found = self.value(value, state)
+        state = self.without(state, assigned_scalars(value) | {name})
+        if symbol is None or not self.is_own(c.Name(name)):
+            return state
+        type_ = symbol.shape.element
+        if type_.kind == "int":
+            given = self.type_of(value)
+            if not _is_number(type_) or given is None or _wraps(given, type_):
+                return state
+            found = truncated(found) if given.kind == "float" else found
+        elif type_.kind != "float":
+            return state
+        return {**state, c.Name(name): found.with_precision(type_)}
+
+    def loop(self, node: c.For, state: State) -> State | None:
+        head = induction(node)
+        changed = assigned_scalars(node) | ({head.key} if head is not None else set())
+        inside = self.without(state, changed)
+        for part in (node.init, node.condition, node.step):
+            if part is not None:
+                self.note(part, inside, False)
+        if head is not None and node.condition is not None and head.key not in assigned_scalars(node.body):
+            symbol = self.region.symbol(head.key)
+            if symbol is not None and symbol.is_integer and symbol.shape.element.signed:
+                begin = self.value(head.start, state)
+                begin = replace(begin, high=None) if head.step > 0 else replace(begin, low=None)
+                counted = self.where(node.condition, {**inside, c.Name(head.key): begin}, True)
+                inside = _of_variables(counted)
+        self.run(node.body, inside)
+        return self.without(state, changed)
+
+    def without(self, state: State, names: Iterable[str]) -> State:
+        lost = {c.Name(name) for name in names}
+        return {key: value for key, value in state.items() if key not in lost} if lost & state.keys() else state
+
+    def note(self, expr: c.Node, state: State, settled: bool) -> None:
+        """Keep what is known of the variables of which subscripts are made; of all of them in a value that stands for a
+        variable in subscripts."""
+        match expr:
+            case c.Subscript(base=base) | c.Member(base=base):
+                for index in indices(expr):
+                    self.keep(index, state)
+                    self.note(index, state, False)
+                self.note(base, state, False)
+            case c.Unary(op="*", operand=operand):
+                self.keep(operand, state)
+                self.note(operand, state, False)
+            case c.Binary(op="&&" | "||" as op, left=left, right=right):
+                self.note(left, state, settled)
+                self.note(right, self.where(left, state, op == "&&"), settled)
+            case c.Ternary(condition=condition, then=then, otherwise=otherwise):
+                self.note(condition, state, settled)
+                self.note(then, self.where(condition, state, True), settled)
+                self.note(otherwise, self.where(condition, state, False), settled)
+            case c.Name() if settled:
+                self.keep(expr, state)
+            case c.Call() if expr.function not in PURE:
+                for argument in expr.arguments:  # it may be given a place in an array
+                    self.keep(argument, state)
+                    self.note(argument, state, settled)
+            case _:
+                for child in c.children(expr):
+                    self.note(child, state, settled)
+
+    def keep(self, index: c.Node, state: State) -> None:
+        for name in {c.Name(node.name) for node in c.walk(index) if isinstance(node, c.Name)}:
+            value = state.get(name, UNKNOWN)
+            self.used[name] = self.used[name].joined(value) if name in self.used else value
+
+    # --- values
+
+    def type_of(self, expr: c.Expr) -> CType | None:
+        return type_of(expr, self.region.scope)
+
+    def value(self, expr: c.Expr, state: State) -> Interval:
+        known = constant(expr)
+        if known is not None:
+            return _number(known)
+        type_ = self.type_of(expr)
+        if type_ is None or type_.kind not in ("int", "float"):
+            return UNKNOWN
+        if not _is_number(type_) and not isinstance(expr, c.Name | c.Member):
+            return UNKNOWN
+        found = self.computed(expr, state, type_).with_precision(type_)
+        if expr in state and not isinstance(expr, c.Name):
+            found = found.within(state[expr])
+        return found
+
+    def computed(self, expr: c.Expr, state: State, type_: CType) -> Interval:
+        match expr:
+            case c.Literal(text=text) if type_.kind == "float":
+                exact = Fraction(text.rstrip("fFlL")) * QUARTERS
+                if abs(exact) > FAR:
+                    return UNKNOWN
+                return Interval((Linear((), floor(exact)),), (Linear((), ceil(exact)),))
+            case c.Name() if expr in state:
+                return state[expr]
+            case c.Name() | c.Member() if type_.kind == "int" and base_key(expr) not in self.region.written:
+                form = Linear(((expr, QUARTERS),), 0)
+                return Interval((form,), (form,))
+            case c.Name(name=name) if (settled := self.region.value(name)) is not None:
+                return self.value(settled, state)
+            case c.Unary(op="-", operand=operand):
+                one, zero = self.value(operand, state), (Linear((), 0),)
+                return Interval(_mapped(zero, (-1, one.high)), _mapped(zero, (-1, one.low))).with_precision(one)
+            case c.Unary(op="+", operand=operand):
+                return self.value(operand, state)
+            case c.Cast(operand=operand):
+                given, one = self.type_of(operand), self.value(operand, state)
+                if given is None or _wraps(given, type_):
+                    return UNKNOWN
+                return truncated(one) if type_.kind == "int" and given.kind == "float" else one
+            case c.Binary(op="+" | "-" as op, left=left, right=right):
+                one, two = self.value(left, state), self.value(right, state)
+                least, most = (two.low, two.high) if op == "+" else (two.high, two.low)
+                sign = 1 if op == "+" else -1
+                found = Interval(_mapped(one.low, (sign, least)), _mapped(one.high, (sign, most)))
+                return found.with_precision(one, two)
+            case c.Binary(op="*", left=left, right=right):
+                for factor, other in ((constant(left), right), (constant(right), left)):
+                    if factor is not None:
+                        return self.times(factor, self.value(other, state))
+            case c.Binary(op="%", left=left, right=right) if type_.kind == "int":
+                return self.remainder(self.value(left, state), self.value(right, state))
+            case c.Binary(op="&", left=left, right=right) if type_.kind == "int":
+                masks = [mask for side in (left, right) if (mask := constant(side)) is not None and mask >= 0]
+                return Interval((Linear((), 0),), _number(min(masks)).high) if masks else UNKNOWN
+            case c.Ternary(condition=condition, then=then, otherwise=otherwise):
+                first = self.value(then, self.where(condition, state, True))
+                return first.joined(self.value(otherwise, self.where(condition, state, False)))
+            case c.Call(function=name, arguments=arguments):
+                return self.called(name.removeprefix("__builtin_"), [self.value(one, state) for one in arguments])
+        return UNKNOWN
+
+    def times(self, factor: int, value: Interval) -> Interval:
+        ends = [
+            None if end is None else tuple(Linear((), 0).plus(one, factor) for one in end)
+            for end in (value.low, value.high)
+        ]
+        if any(abs(one.constant) > FAR for end in ends for one in end or ()):
+            return UNKNOWN
+        low, high = ends if factor >= 0 else ends[::-1]
+        return Interval(low, high).with_precision(value)
+
+    def remainder(self, value: Interval, by: Interval) -> Interval:
+        """math: 0 <= a % n <= max(n - 1, -n - 1) for a >= 0"""
+        if value.low is None or by.low is None or by.low != by.high:
+            return UNKNOWN
+        if any(one.terms or one.constant < 0 for one in value.low):
+            return UNKNOWN
+        one = (Linear((), QUARTERS),)
+        high = _either(_mapped(by.high, (-1, one)), _mapped((Linear((), 0),), (-1, by.low), (-1, one)), False)
+        return Interval((Linear((), 0),), high)
+
+    def called(self, name: str, values: list[Interval]) -> Interval:
+        plain = name.removesuffix("f") if name.removesuffix("f") in (*_ROUNDED, "fmin", "fmax", "fabs") else name
+        match plain, values:
+            case _, [one] if plain in _ROUNDED:
+                above = _ROUNDED[plain]
+                return replace(one, low=_rounded(one.low, bool(above[0])), high=_rounded(one.high, bool(above[1])))
+            case (("fabs" | "abs" | "labs"), [one]):
+                negative = _mapped((Linear((), 0),), (-1, one.low))
+                return replace(one, low=(Linear((), 0),), high=_either(one.high, negative, False))
+            case "fmin", [one, two]:
+                both, exact = one.joined(two), [v for v in (one, two) if _is_exact(v)]
+                return replace(both, high=exact[0].high) if exact else both
+            case "fmax", [one, two]:
+                both, exact = one.joined(two), [v for v in (one, two) if _is_exact(v)]
+                return replace(both, low=exact[0].low) if exact else both
+        return UNKNOWN
+
+    # --- conditions
+
+    def where(self, condition: c.Expr, state: State, holds: bool) -> State:
+        """What is known where a condition holds, or does not."""
+        match condition:
+            case c.Binary(op="&&" | "||" as op, left=left, right=right) if (op == "&&") == holds:
+                return self.where(right, self.where(left, state, holds), holds)
+            case c.Unary(op="!", operand=operand):
+                return self.where(operand, state, not holds)
+            case c.Binary(op=op, left=left, right=right):
+                sign = op if holds else _OPPOSITE.get(op, "")
+                if sign in _FLIPPED:
+                    state = self.compared(left, sign, right, state)
+                    return self.compared(right, _FLIPPED[sign], left, state)
+        return state
+
+    def compared(self, this: c.Expr, op: str, other: c.Expr, state: State) -> State:
+        """What is known of a variable that is compared."""
+        mine, theirs = self.type_of(this), self.type_of(other)
+        if mine is None or theirs is None or not (_is_number(mine) and _is_number(theirs)):
+            return state
+        if constant(this) is not None or not (self.is_own(this) if isinstance(this, c.Name) else has_no_effect(this)):
+            return state
+        now, limit = state.get(this, UNKNOWN), self.value(other, state)
+        whole = mine.kind == theirs.kind == "int"
+        less = Linear((), QUARTERS if whole and op in ("<", ">") else 0)
+        high = _mapped(limit.high, (-1, (less,))) if op in ("<", "<=", "==") else None
+        low = _mapped(limit.low, (1, (less,))) if op in (">", ">=", "==") else None
+        found = now.within(Interval(low, high))
+        kept = [*(now.low or () if low is None else ()), *(now.high or () if high is None else ())]
+        if whole and not any(form.terms for form in kept):
+            return {**state, this: replace(found, single=limit.single, double=limit.double)}
+        return {**state, this: found.with_precision(limit, mine)}
+
+    def is_own(self, name: c.Name) -> bool:
+        """Whether a variable is one of the region's own, which nothing changes but assignments to its name."""
+        symbol = self.region.symbol(name.name)
+        own = symbol is not None and not symbol.rank and symbol.storage is Storage.REGION
+        return own and name.name not in self.changed
+
+
+def _is_number(type_: CType) -> bool:
+    """Whether arithmetic of a type is that of numbers."""
+    return type_.kind == "float" or (type_.kind == "int" and type_.signed and type_.size_bytes >= INT.size_bytes)
+
+
+def _wraps(given: CType, type_: CType) -> bool:
+    """Whether a conversion of whole numbers may change them."""
+    return given.kind == type_.kind == "int" and given.size_bytes > type_.size_bytes
+
+
+def _is_exact(value: Interval) -> bool:
+    """Whether it is one number, and so no NaN."""
+    return value.low is not None and value.low == value.high and len(value.low) == 1
+
+
+def _nearer(known: Ends, found: Ends, least: bool) -> Ends:
+    """The least or the greatest one of two ends, where they can be compared; else what was found last."""
+    if known is None or found is None:
+        return known if found is None else found
+    if len(known) == len(found) == 1 and known[0].terms == found[0].terms:
+        return known if (known[0].constant < found[0].constant) == least else found
+    return found
+
+
+def _of_variables(state: State) -> State:
+    """Without what is known of elements, which a statement may change."""
+    return {key: value for key, value in state.items() if isinstance(key, c.Name)}
+
+
+def _joined(first: State | None, second: State | None) -> State | None:
+    if first is None or second is None:
+        return second if first is None else first
+    return {key: first[key].joined(second[key]) for key in first.keys() & second.keys()}

@@ -1,0 +1,216 @@
+"""Interval analysis: subscripts that data decide, between sizes that clamps and conditions name."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+from pathlib import Path
+
+import islpy as isl
+import pytest
+
+from polyc.frontend.c.state import Env
+from polyc.frontend.sets import intervals
+from tests.programs import region_of
+
+HEAD = """
+float floorf(float);
+float fminf(float, float);
+float fmaxf(float, float);
+static int clamp(int v, int lo, int hi) { return v < lo ? lo : v > hi ? hi : v; }
+"""
+BETWEEN = {
+    "floats that are clamped": (
+        "float v = x[i]; if (v < 0.5f) v = 0.5f; if (v > n + 0.5f) v = n + 0.5f; int k = (int)v;",
+        "k",
+        "n <= 4194304 and 0 <= o0 <= n",
+    ),
+    "the next one": (
+        "double v = z[i]; if (v < 0) v = 0; if (v > n - 1) v = n - 1; int k = (int)v, l = k + 1;",
+        "l",
+        "0 < o0 <= n",
+    ),
+    "an integer": ("int k = (int)z[i]; if (k < 0) k = 0; if (k > n - 2) k = n - 2;", "k", "-1 <= o0 <= -2 + n"),
+    "one of two": ("int k = b[i]; if (k < 0) k = 0; else if (k >= n) k = n - 1;", "k", "0 <= o0 < n"),
+    "a function": ("int k = clamp(b[i], 0, n - 1);", "k", "0 <= o0 < n"),
+    "a condition": ("int k = b[i]; if (k >= 0 && k < n)", "k", "0 <= o0 < n"),
+    "a condition that leaves": ("int k = b[i]; if (k < 0 || k >= n) continue;", "k", "0 <= o0 < n"),
+    "floor": ("int k = (int)floorf(x[i]); if (!(k < 1 || n <= k))", "k - 1", "0 <= o0 <= -2 + n"),
+    "fmin": ("int k = (int)fminf(fmaxf(x[i], 0), n - 1);", "k", "0 <= o0 < n"),
+    "a remainder": ("int k = b[i]; if (k < 0) k = 0; k = k % n;", "k", "0 <= o0 < n"),
+    "a loop inside": ("int k = b[i]; if (k < 0) k = 0; while (k >= n) k -= n;", "k", ""),
+}
+
+
+def relation(body: str, subscript: str, folder: Path) -> str:
+    text = f"""{HEAD}
+void f(int n, const float *p, const float *x, const double *z, const int *b, float *out)
+{{
+#pragma scop
+    for (int i = 0; i < n; i++) {{
+        {body}
+        out[i] = p[{subscript}];
+    }}
+#pragma endscop
+}}
+"""
+    scop = region_of(text, folder).scop
+    (found,) = [a for s in scop.statements.values() for a in s.accesses if a.array == "p" and not a.exact]
+    return str(found.relation.intersect_params(scop.known))
+
+
+@pytest.mark.parametrize("name", [name for name, case in BETWEEN.items() if case[2]])
+def test_between_sizes(name: str, tmp_path: Path) -> None:
+    body, subscript, wanted = BETWEEN[name]
+    found = isl.Map(relation(body, subscript, tmp_path))
+    assert found.range().is_subset(isl.Set(f"[n] -> {{ p[o0] : {wanted} }}"))
+
+
+def test_what_a_loop_changes_is_not_known(tmp_path: Path) -> None:
+    found = isl.Map(relation(*BETWEEN["a loop inside"][:2], tmp_path))
+    assert not found.range().is_bounded()
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "int k = b[i]; if (k < n) { k = b[i + 1]; }",
+        "unsigned k = b[i]; if (k > n) k = n;",
+        "int k = b[i]; if (k >= 0 || k < n)",
+        "int k = b[i]; if (b[i] >= 0 && b[i] < n)",
+        "int k = b[i]; if (k < 0) k = 0; if (k < n) out[0] = 1;",
+        "float v = x[i] * n; int k = (int)v;",
+    ],
+)
+def test_not_between_sizes(body: str, tmp_path: Path) -> None:
+    found = isl.Map(relation(body, "k", tmp_path)).intersect_params(isl.Set("[n] -> { : n = 5 }"))
+    assert not found.range().is_bounded()
+
+
+class Drawn:
+    """A function with clamps, conditions and arithmetic of two variables; its subscripts are what is known of."""
+
+    def __init__(self, seed: int) -> None:
+        self.random = random.Random(seed)
+        self.lines: list[str] = []
+        pick = self.random.choice
+        self.lines += [f"float v = x[i]{pick(['', ' * 0.5f', ' - n', ' + 0.25f'])};", "int k = b[i];"]
+        for _ in range(self.random.randint(1, 6)):
+            self.lines.append(self.statement(2))
+        self.lines.append(pick(["", "k = (int)v;", "k = (int)floorf(v);", "int l = k; k = l + 1;"]))
+        self.lines.append(pick(["", "if (k >= 0 && k < n)", "if (!(k < -2 || n <= k))", "if (k <= n + 1 && k > -3)"]))
+        self.index = pick(["k", "k", "k + 1", "n - k", "2 * k", "k < 0 ? 0 : k", "k > n ? n : k"])
+
+    def bound(self, real: bool) -> str:
+        pick = self.random.choice
+        whole = pick(["0", "1", "n", "n - 1", "n + 2", "-2", "3"])
+        return whole if not real or self.random.random() < 0.5 else f"{whole} + {pick(['0.5f', '0.3f', '0.99f'])}"
+
+    def statement(self, depth: int) -> str:
+        pick, (name, real) = self.random.choice, self.random.choice([("v", True), ("k", False)])
+        kind = self.random.randint(0, 7)
+        op, bound = pick(["<", "<=", ">", ">="]), self.bound(real)
+        if kind <= 3:
+            return f"if ({name} {op} {bound}) {name} = {bound};"
+        if kind == 4:
+            return f"{name} = {name} {op} {bound} ? {bound} : {name};"
+        if kind == 5 and depth:
+            other = f" else {self.statement(depth - 1)}" if pick([True, False]) else ""
+            return f"if ({name} {op} {bound}) {{ {self.statement(depth - 1)} }}{other}"
+        if kind == 6:
+            return f"{name} {pick(['+=', '-=', '='])} {bound};"
+        return pick(
+            [f"v = fminf(v, {self.bound(True)});", f"v = fmaxf(v, {self.bound(True)});", "k++;", "v = floorf(v);"]
+        )
+
+    def function(self, number: int) -> str:
+        body = "\n        ".join(self.lines)
+        return f"""void f{number}(int n, const float *p, const float *x, const int *b, float *out)
+{{
+#pragma scop
+    for (int i = 0; i < n; i++) {{
+        {body}
+        out[i] = p[{self.index}];
+    }}
+#pragma endscop
+}}
+"""
+
+    def checked(self, number: int, lows: list[str], highs: list[str]) -> str:
+        """The function, which says where a subscript is below or above all ends that are known."""
+        wrong = [
+            " && ".join(f"({self.index}) < {one}" for one in lows),
+            " && ".join(f"({self.index}) > {one}" for one in highs),
+        ]
+        test = " || ".join(f"({one})" for one in wrong if one) or "0"
+        body = "\n        ".join(self.lines)
+        return f"""static int f{number}(int n, const float *x, const int *b)
+{{
+    for (int i = 0; i < 400; i++) {{
+        {body}
+        if ({test})
+            return printf("f{number} at n = %d: %d\\n", n, {self.index});
+    }}
+    return 0;
+}}
+"""
+
+
+def ends_of(drawn: Drawn, folder: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[list[str], list[str]]:
+    """What is said of the subscript of `p`, as C."""
+    found: list[tuple[intervals.Ends, intervals.Ends]] = []
+    around = intervals.Intervals.around
+
+    def noted(self: intervals.Intervals, subscript: object, env: Env) -> object:
+        result = around(self, subscript, env)  # type: ignore[arg-type]
+        value = self.value(subscript, self.used)  # type: ignore[arg-type]
+        found.append((intervals._rounded(value.low, True), intervals._rounded(value.high, False)))
+        return result
+
+    monkeypatch.setattr(intervals.Intervals, "around", noted)
+    region_of(HEAD + drawn.function(0), folder)
+    monkeypatch.undo()
+
+    def in_c(ends: intervals.Ends) -> list[str]:
+        return [
+            " + ".join([str(one.constant // 4), *(f"{factor // 4} * n" for _, factor in one.terms)])
+            for one in ends or ()
+        ]
+
+    return (in_c(found[0][0]), in_c(found[0][1])) if found else ([], [])
+
+
+@pytest.mark.slow
+def test_drawn_functions_stay_between_their_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    texts, known = [], 0
+    count = 80
+    for number in range(count):
+        drawn = Drawn(number)
+        lows, highs = ends_of(drawn, tmp_path, monkeypatch)
+        known += bool(lows) + bool(highs)
+        texts.append(drawn.checked(number, lows, highs))
+    calls = "\n        ".join(f"wrong += f{number}(n, x, b);" for number in range(count))
+    text = f"""#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+{"".join(texts)}
+int main(void)
+{{
+    static float x[400];
+    static int b[400];
+    int wrong = 0;
+    for (int n = 1; n < 12; n++) {{
+        for (int i = 0; i < 400; i++) {{
+            x[i] = (rand() % 4001 - 2000) / 97.0f;
+            b[i] = rand() % 41 - 20;
+        }}
+        {calls}
+    }}
+    return wrong != 0;
+}}
+"""
+    (tmp_path / "run.c").write_text(text)
+    subprocess.run(["gcc", "-w", "-O1", str(tmp_path / "run.c"), "-o", str(tmp_path / "run"), "-lm"], check=True)
+    done = subprocess.run([tmp_path / "run"], capture_output=True, text=True, check=False)
+    assert not done.stdout
+    assert known > count // 2

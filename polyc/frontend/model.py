@@ -47,6 +47,7 @@ from polyc.frontend.idioms.exchange import Exchanges
 from polyc.frontend.idioms.factors import Factor, factors, with_numbers
 from polyc.frontend.idioms.fixed import with_fixed_places
 from polyc.frontend.idioms.flips import with_flips
+from polyc.frontend.idioms.helpers import type_of
 from polyc.frontend.idioms.indices import with_indices
 from polyc.frontend.idioms.named import named_values, with_known_steps
 from polyc.frontend.idioms.pointers import TooMany, aliases, parts_given
@@ -295,7 +296,7 @@ class Modeller:
         needed, live = after.needed_loops(body)
         if self.unasked:
             check_loops(region, after, body)
-        region.around = Intervals(region, body).around
+        region.around = Intervals(region, body, lambda expr: type_of(expr, scope)).around
         statements = without_unread(self.extracted(region, body, needed, span))
         if self.unasked:
             self.stay_in_rows(region, statements, converter)

@@ -221,6 +221,8 @@ class Parameter:
     type: CType
     expr: c.Expr
     """What to print for it: `Name(n)`, or an expression such as `p->n`, invariant in the region."""
+    computed: bool = False
+    """Whether only polyc's text asks for it, of floats that the region does not change (`sets/intervals.py`)."""
 
     @property
     def is_answer(self) -> bool:

@@ -82,6 +82,7 @@ class Sizes:
     def near(self, wanted: tuple[int, ...]) -> Iterator[dict[str, int]]:
         self.turn += 1
         bits = {position: self.turn >> k & 1 for k, position in enumerate(self.answers)}
+        bits |= {k: 1 for k, one in enumerate(self.scop.parameters) if one.computed}  # the region has none of these
         found = _allowed(self.allowed, tuple(bits.get(k, value) for k, value in enumerate(wanted)))
         if found is not None:
             yield from self.once(dict(zip(self.names, found, strict=True)))

@@ -185,7 +185,7 @@ def _wrong(program: Program, node: c.For, marked: list[str], member: Member) -> 
         return "runs at once, and updates cells that have owners"
     for pragma in marked:
         if pragma.startswith(PARALLEL):
-            if not member.parallel:
+            if not member.parallel or (pragma.startswith(f"{PARALLEL} simd") and not member.vector):
                 return "is parallel, and carries dependences in the program"
             copied = {name for names in _COPIED.findall(pragma) for name in names.split(", ")}
             if copied - _never_set(program):

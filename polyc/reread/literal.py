@@ -39,6 +39,12 @@ restrict struct union enum sizeof
 _KEYWORDS = frozenset(_TYPE_WORDS.split())
 _NUMBER = re.compile(r"-?(?:\.?\d(?:[eEpP][+-]|[\w.])*|'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\")")
 _PRAGMA = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+([^\n]*)$", re.MULTILINE)
+_OTHERWISE = re.compile(
+    r"^([ \t]*#pragma omp parallel for simd[^\n]*\n)"
+    r"[ \t]*#elif defined\(__GNUC__\) && !defined\(__clang__\)\n[ \t]*#pragma GCC ivdep\n",
+    re.MULTILINE,
+)
+"""What builds without OpenMP are told of a loop whose iterations do not depend on each other."""
 _SIMD = re.compile(r"^[ \t]*polyc_(?:plain_)?simd$", re.MULTILINE)
 """The macros that stand for `#pragma omp simd` in builds with OpenMP (`meanings.py`)."""
 _PLACE = re.compile(r"\*\w+|\w+(?:\[|\.|->).*")
@@ -80,8 +86,9 @@ def literal_faults(region: Region, rendered: Rendered) -> None:
 
 
 def visible(text: str) -> str:
-    """The text without comments, attributes, and lines of the preprocessor other than pragmas."""
-    return _HIDDEN.sub("", _COMMENT.sub(" ", _ALIGNED.sub("", text)))
+    """The text without comments, attributes, and lines of the preprocessor other than pragmas, as in a build with
+    OpenMP."""
+    return _HIDDEN.sub("", _COMMENT.sub(" ", _ALIGNED.sub("", _OTHERWISE.sub(r"\1", text))))
 
 
 def words_of(text: str) -> list[str]:
@@ -213,7 +220,10 @@ def _pragma(words: str) -> Form:
     while depth and end < len(words):
         depth += {"(": 1, ")": -1}.get(words[end], 0)
         end += 1
-    return ("pragma", words[:start] + words[end:], _of_text(words[start + 4 : end]))
+    condition = words[start + 4 : end]
+    if words.startswith("omp parallel for simd if (parallel: "):  # what its threads are for
+        condition = condition.replace("parallel: ", "", 1)
+    return ("pragma", words[:start] + words[end:], _of_text(condition))
 
 
 def _parse(text: str) -> c_ast.FileAST:

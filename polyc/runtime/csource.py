@@ -40,7 +40,7 @@ static void *polyc_rows(char *base, int levels, const long *extents, long size)
 
 
 SMALL = re.compile(
-    r"(?m)^(\s*#pragma omp parallel for) if \(.*?\)(?= (?:collapse|schedule|reduction|firstprivate)\(|$)"
+    r"(?m)^(\s*#pragma omp parallel for(?: simd)?) if \(.*?\)(?= (?:collapse|schedule|reduction|firstprivate)\(|$)"
 )
 PAYS = re.compile(r"(?m)^(#define polyc_(?:threads|pays|several|many)\([a-z, ]*\)) (?:.*\\\n)*.*$")
 
@@ -67,6 +67,8 @@ class CSource:
 def c_source(region: Region, result: str) -> CSource:
     """Both forms of a region. Raises Unrunnable."""
     scop = region.scop
+    if any(p.computed for p in scop.parameters):
+        raise Unrunnable("floats that it is given decide how large its arrays have to be")
     if unasked := [p.name for p in scop.parameters if not (p.is_product or is_asked(p, region.original))]:
         raise Unrunnable(f"the condition '{unasked[0]}' is written in another way")
     arrays = tuple(name for name, array in scop.arrays.items() if array.storage is not Storage.REGION)
@@ -238,6 +240,8 @@ def written_answers(parameter: Parameter) -> list[tuple[str, str]]:
 
 def is_asked(parameter: Parameter, text: str) -> bool:
     """Whether a text asks a question as polyc prints it, where the parameter is the answer to one: no macro does."""
+    if parameter.computed:
+        return True
     found = written_answers(parameter) if parameter.is_answer and not parameter.is_about_pointer else []
     return not found or any(re.search(asked(spelling), text) for spelling, _ in found)
 

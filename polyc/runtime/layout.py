@@ -175,12 +175,17 @@ class Layout:
         names = self.loop_ranges(statement)
         if names is None:
             return
-        exact = {a.ref for a in statement.accesses if a.exact and a.ref}
+        known_by_model = {a.ref: a for a in statement.accesses if a.ref and (a.exact or a.clamped)}
         for ref, ranges in references(statement.body, Ranges(names, held)):
-            if ref.ref in exact or ref.array not in needs:
+            access = known_by_model.get(ref.ref)
+            if ref.array not in needs or (access is not None and access.exact):
                 continue
             for position, subscript in enumerate(ref.subscripts):
-                needs[ref.array].reach(position, ranges.of(subscript), ref.array)
+                found = ranges.of(subscript)
+                if access is not None and position in access.clamped:
+                    ends = sizes.bounds(access.relation.intersect_params(self.point).range(), position)
+                    found = Interval(*ends) if ends else found
+                needs[ref.array].reach(position, found, ref.array)
 
     def fixpoint(self, drawn: dict[str, Interval]) -> dict[str, Interval]:
         """What integer arrays hold at any time: the input, and what the region writes there."""

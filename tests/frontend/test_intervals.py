@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import random
+import re
 import subprocess
 from pathlib import Path
 
 import islpy as isl
 import pytest
 
+from polyc.codegen.text.printer import expression
+from polyc.frontend import read
 from polyc.frontend.c.state import Env
 from polyc.frontend.sets import intervals
+from polyc.model.program import InputOptions, Options
+from polyc.pipeline import compile_region
 from tests.programs import region_of
 
 HEAD = """
@@ -23,7 +28,7 @@ BETWEEN = {
     "floats that are clamped": (
         "float v = x[i]; if (v < 0.5f) v = 0.5f; if (v > n + 0.5f) v = n + 0.5f; int k = (int)v;",
         "k",
-        "n <= 4194304 and 0 <= o0 <= n",
+        "n <= 2097152 and 0 <= o0 <= n",
     ),
     "the next one": (
         "double v = z[i]; if (v < 0) v = 0; if (v > n - 1) v = n - 1; int k = (int)v, l = k + 1;",
@@ -57,6 +62,32 @@ void f(int n, const float *p, const float *x, const double *z, const int *b, flo
     scop = region_of(text, folder).scop
     (found,) = [a for s in scop.statements.values() for a in s.accesses if a.array == "p" and not a.exact]
     return str(found.relation.intersect_params(scop.known))
+
+
+STRETCHED = """
+void stretch(const float *a, int w, int h, float *out, int m, int n, float s, float t)
+{
+    for (int y = 0; y < m; y++) {
+        float v = (y + 0.5f) * t - 0.5f;
+        if (v < 0) v = 0;
+        int k = (int)v;
+        for (int x = 0; x < n; x++) {
+            float u = x * s;
+            int l = (int)u;
+            out[y * n + x] = a[k * w + l] * (v - k) + a[k * w + l + 1] * (u - l);
+        }
+    }
+}
+"""
+
+
+def test_products_that_the_text_computes(tmp_path: Path) -> None:
+    """The text asks for them, with a sign, and how large they are."""
+    (region,) = read("t.c", InputOptions(detect=True), text=STRETCHED).regions
+    compiled = compile_region(region, Options())
+    assert compiled.certificate is not None
+    assert (compiled.certificate.text, compiled.certificate.run) == ("shown", "agrees")
+    assert all(part in compiled.in_file for part in ("s >= 0", "t >= 0", "(int)((n - 1.0f) * s + 0.25f) <= 65536"))
 
 
 @pytest.mark.parametrize("name", [name for name, case in BETWEEN.items() if case[2]])
@@ -94,7 +125,11 @@ class Drawn:
         self.random = random.Random(seed)
         self.lines: list[str] = []
         pick = self.random.choice
-        self.lines += [f"float v = x[i]{pick(['', ' * 0.5f', ' - n', ' + 0.25f'])};", "int k = b[i];"]
+        plain = f"x[i]{pick(['', ' * 0.5f', ' - n', ' + 0.25f'])}"
+        scaled = pick(
+            ["(i + 0.5f) * s - 0.5f", "i * s", "n - i * s", "i / t", "(i - 3) * s / t + 1", "i * (float)n / t"]
+        )
+        self.lines += [f"float v = {pick([plain, scaled])};", "int k = b[i];"]
         for _ in range(self.random.randint(1, 6)):
             self.lines.append(self.statement(2))
         self.lines.append(pick(["", "k = (int)v;", "k = (int)floorf(v);", "int l = k; k = l + 1;"]))
@@ -125,7 +160,7 @@ class Drawn:
 
     def function(self, number: int) -> str:
         body = "\n        ".join(self.lines)
-        return f"""void f{number}(int n, const float *p, const float *x, const int *b, float *out)
+        return f"""void f{number}(int n, const float *p, const float *x, const int *b, float *out, float s, float t)
 {{
 #pragma scop
     for (int i = 0; i < n; i++) {{
@@ -143,10 +178,11 @@ class Drawn:
             " && ".join(f"({self.index}) > {one}" for one in highs),
         ]
         test = " || ".join(f"({one})" for one in wrong if one) or "0"
-        body = "\n        ".join(self.lines)
-        return f"""static int f{number}(int n, const float *x, const int *b)
+        body = re.sub(r"\b([xb])\[i\]", r"\1[j]", "\n        ".join(self.lines))
+        return f"""static int f{number}(int n, const float *x, const int *b, float s, float t)
 {{
-    for (int i = 0; i < 400; i++) {{
+    for (int j = 0; j < 400; j++) {{
+        int i = j % n;
         {body}
         if ({test})
             return printf("f{number} at n = %d: %d\\n", n, {self.index});
@@ -172,10 +208,8 @@ def ends_of(drawn: Drawn, folder: Path, monkeypatch: pytest.MonkeyPatch) -> tupl
     monkeypatch.undo()
 
     def in_c(ends: intervals.Ends) -> list[str]:
-        return [
-            " + ".join([str(one.constant // 4), *(f"{factor // 4} * n" for _, factor in one.terms)])
-            for one in ends or ()
-        ]
+        forms = ((one.constant // 4, [(factor // 4, term) for term, factor in one.terms]) for one in ends or ())
+        return [" + ".join([str(q), *(f"{k} * ({expression(term)})" for k, term in terms)]) for q, terms in forms]
 
     return (in_c(found[0][0]), in_c(found[0][1])) if found else ([], [])
 
@@ -189,7 +223,7 @@ def test_drawn_functions_stay_between_their_ends(tmp_path: Path, monkeypatch: py
         lows, highs = ends_of(drawn, tmp_path, monkeypatch)
         known += bool(lows) + bool(highs)
         texts.append(drawn.checked(number, lows, highs))
-    calls = "\n        ".join(f"wrong += f{number}(n, x, b);" for number in range(count))
+    calls = "\n        ".join(f"wrong += f{number}(n, x, b, s, t);" for number in range(count))
     text = f"""#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -204,6 +238,7 @@ int main(void)
             x[i] = (rand() % 4001 - 2000) / 97.0f;
             b[i] = rand() % 41 - 20;
         }}
+        float s = rand() % 100 / 37.0f, t = (rand() % 100 + 1) / 17.0f;
         {calls}
     }}
     return wrong != 0;

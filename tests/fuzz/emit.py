@@ -306,9 +306,11 @@ class _Writer:
                     self.body(item.otherwise)
                 self.put("}")
             case Let():
-                self.put(f"{item.type} {item.name} = {self.bare(item.index)};")
+                self.temporary(item)
                 for inner in item.body:
                     self.item(inner)
+                if item.form == "condition":
+                    self.put("}")
             case Loop():
                 along = self.walked_along(item)
                 self.put(f"for ({self.header(item) if along is None else self.walk(item, along)}) {{")
@@ -320,6 +322,25 @@ class _Writer:
                     self.transfer(item)
             case Repeat():
                 self.repeat(item)
+
+    def temporary(self, item: Let) -> None:
+        if not item.form or not isinstance(item.index, Clamp):
+            self.put(f"{item.type} {item.name} = {self.bare(item.index)};")
+            return
+        name, inner, end = item.name, self.bare(item.index.inner), f"(int)({self.index(item.index.size)})"
+        if item.form == "float":
+            real = f"{name}_f"
+            self.put(f"float {real} = ({inner}) * 0.5f + 0.25f;")
+            self.put(f"if ({real} < 0) {real} = 0;")
+            self.put(f"if ({real} > {end} - 1) {real} = {end} - 1;")
+            self.put(f"{item.type} {name} = (int){real};")
+            return
+        self.put(f"{item.type.removeprefix('const ')} {name} = {inner};")
+        if item.form == "condition":
+            self.put(f"if ({name} >= 0 && {name} < {end}) {{")
+            return
+        self.put(f"if ({name} < 0) {name} = 0;")
+        self.put(f"{'else ' if item.form == 'else' else ''}if ({name} >= {end}) {name} = {end} - 1;")
 
     def transfer(self, loop: Loop) -> None:
         """After a loop: the same range of a row that it writes copied from one that it reads, or set to 0."""

@@ -223,6 +223,9 @@ class Let:
     type: str
     index: Index
     body: tuple[Item, ...]
+    form: str = ""
+    """How the value of a `Clamp` is made: by branches (`if`, `else`), or as a `float` of which it is the whole part; or
+    the items run only where the value within is its own (`condition`)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,6 +33,7 @@ from tests.fuzz.model import (
     Read,
     Temporary,
     Ternary,
+    Total,
     Update,
     Value,
     Wrap,
@@ -215,6 +216,25 @@ class Ordinary(Nests):
             name = self.pick(known) if known and self.chance(65) else loop.name
             found.append(Linear(((name, 1),), self.pick((0, 0, 0, 0, 1))))
         return tuple(found)
+
+    def clamped_nest(self) -> Item:
+        """Elements at places that data tell, which clamps or conditions keep inside."""
+        loops = self.drawn_loops(self.pick((1, 2, 2)), [])
+        names = [loop.name for loop in loops]
+        lets: list[Let] = []
+        for loop in loops:
+            data: Index = Data(self.index_array().name, Linear(((loop.name, 1),)))
+            if self.chance(40):
+                data = Total(data, Linear(((loop.name, self.pick((1, 2))),), self.integer(-4, 1)))
+            index = Clamp(data, self.size() if self.chance(70) else Linear((), self.integer(3, 9)))
+            form = self.pick(("if", "else", "float", "float", "condition"))
+            lets.append(Let(self.fresh(f"{loop.name}x"), "int", index, (), form))
+        source = self.source(len(names))
+        value: Value = Read(Access(source.name, self.beside(source, loops, lets), self.member(source)))
+        if self.chance(60):
+            value = Op(self.pick(("+", "*")), value, self.value(names, [], 1))
+        target = self.target(len(names))
+        return self.with_temporaries(loops, lets, (self.assign(target, self.place(target, names), value),))
 
     # Assertions.
 

@@ -46,6 +46,7 @@ def traits(program: Program) -> list[str]:
         "calls that move memory": program.transfers,
         "loops between pointers": program.walked,
         "index temporaries": any(isinstance(part, Let) for part in parts),
+        "places that are clamped": any(isinstance(part, Let) and bool(part.form) for part in parts),
         "borders that are joined": any(isinstance(part, Wrap) for part in parts),
         "functions for subscripts": any(array.flat and array.helper and array.rank == 2 for array in program.arrays),
         "clamps": any(isinstance(part, Clamp | Ternary) for part in parts),

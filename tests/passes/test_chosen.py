@@ -215,7 +215,7 @@ void f(int n, float A[n], float B[8][n], int p[n], float (*T)[n], float C[n])
             T[k][i] = A[i] - B[k][i];
     for (int i = 0; i < n; i++) {
         int k = p[i] > 0 ? p[i] : 0;
-        k = k < 6 ? k : 6;
+        k = k < 6 ? k : p[0];
         C[i] = T[k][i];
     }
 #pragma endscop

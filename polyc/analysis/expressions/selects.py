@@ -388,8 +388,10 @@ def folded_scalars(node: c.Node) -> set[str]:
 
 
 def _with_numbers(node: c.Node) -> Iterator[c.Expr]:
-    """What a number is added to, subtracted from, multiplied or divided by."""
+    """What a number is added to, subtracted from, multiplied or divided by, or what becomes a whole number."""
     for one in c.walk(node):
+        if isinstance(one, c.Cast) and one.type in ("int", "long") and isinstance(one.operand, c.ArrayRef):
+            yield one.operand
         if isinstance(one, c.Binary) and one.op in "+-*/":
             left, right = _bare(one.left), _bare(one.right)
             if isinstance(left, c.Literal) != isinstance(right, c.Literal):

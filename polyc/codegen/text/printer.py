@@ -234,7 +234,9 @@ VECTORS = "omp simd"
 FEW = 32
 """Iterations, at most, of a loop that compilers may write out."""
 ATOMIC = "omp atomic"
-_WITH_CONDITION = re.compile(r"omp parallel( for)?")
+WITHOUT_OPENMP = ("#elif defined(__GNUC__) && !defined(__clang__)", "#pragma GCC ivdep")
+"""What other builds are told of a parallel loop in vectors."""
+_WITH_CONDITION = re.compile(r"omp parallel(?: for)?( simd)?")
 """Directives of OpenMP that polyc prints with an `if` clause, which stands first."""
 
 
@@ -245,13 +247,15 @@ def _pragmas(pragmas: tuple[str, ...], worth: c.Expr | None, pad: str, plain: bo
     if worth is not None:
         directive = _WITH_CONDITION.match(pragmas[0])
         assert directive is not None, pragmas[0]
-        clause = f"{directive[0]} if ({expression(worth)}){pragmas[0][directive.end() :]}"
+        of = "parallel: " if directive[1] else ""
+        clause = f"{directive[0]} if ({of}{expression(worth)}){pragmas[0][directive.end() :]}"
         pragmas = (clause, *pragmas[1:])
     if pragmas[0].startswith((UNROLL, UNROLL_ON_CPU)):
         return [Line(f"#pragma {pragmas[0]}")]
     if pragmas == (VECTORS,):
         return [Line(f"{pad}{PLAIN_SIMD if plain else SIMD}")]
-    return [Line(text) for text in ("#ifdef _OPENMP", *(f"#pragma {text}" for text in pragmas), "#endif")]
+    others = WITHOUT_OPENMP if pragmas[0].startswith("omp parallel for simd") else ()
+    return [Line(text) for text in ("#ifdef _OPENMP", *(f"#pragma {text}" for text in pragmas), *others, "#endif")]
 
 
 def _is_plain(loop: c.For) -> bool:

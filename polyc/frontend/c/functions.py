@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from polyc.analysis.expressions.facts import lvalues
 from polyc.frontend.text.asserts import ASSERTED
+from polyc.model import ctree as c
 from polyc.model.ctree import NUMBERS
 
 _MATH = """
@@ -58,6 +60,12 @@ QUIET: frozenset[str] = frozenset(_QUIET.split())
 
 HARMLESS: frozenset[str] = PURE | HINTS | MEMORY | QUIET | {"exit", "abort"}
 """Neither keep an address that they are given nor read the caller's variables by another way."""
+
+
+def has_no_effect(expr: c.Expr) -> bool:
+    """Whether an expression only has a value."""
+    calls = (node.function for node in c.walk(expr) if isinstance(node, c.Call))
+    return not any(True for _ in lvalues(expr)) and PURE.issuperset(calls)
 
 
 def real_type(name: str) -> str | None:

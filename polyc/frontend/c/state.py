@@ -236,8 +236,8 @@ class Region:
 
         return c.rewrite(node, named)
 
-    def parameter(self, name: str, type_: CType, expr: c.Expr) -> isl.PwAff:
-        """The isl parameter for an invariant expression; the same expression gets the same one."""
+    def parameter(self, name: str, type_: CType, expr: c.Expr, computed: bool = False) -> isl.PwAff:
+        """The isl parameter for an invariant expression; the same expression gets the same one. computed: as of it"""
         expr = self.in_c(expr)
         for known in self.parameters.values():
             if known.expr == expr:
@@ -249,7 +249,7 @@ class Region:
         while fresh in self.parameters or (fresh in self.scope.symbols and not isinstance(expr, c.Name)):
             count += 1
             fresh = f"{base}_{count}"
-        self.parameters[fresh] = Parameter(fresh, type_, expr)
+        self.parameters[fresh] = Parameter(fresh, type_, expr, computed)
         value = variable(fresh)
         self.limit(fresh, type_)
         if not type_.signed:

@@ -13,9 +13,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from polyc.analysis.expressions.facts import induction, lvalues, mentions, writes
+from polyc.analysis.expressions.facts import induction, mentions, writes
 from polyc.frontend.c.first_use import Names, Use, first_use, in_sequence
-from polyc.frontend.c.functions import PURE
+from polyc.frontend.c.functions import has_no_effect
 from polyc.frontend.c.symbols import Scope, Symbol
 from polyc.model import ctree as c
 from polyc.records import dataclass, field, replace
@@ -204,13 +204,6 @@ def is_exchange(node: c.Stmt, key: str) -> bool:
         case c.Block(body=(first, _, c.ExprStmt(expr=c.Assign(op="=", value=c.Name(name=name))))):
             return name == key and assigned(first, key) is not None
     return False
-
-
-def has_no_effect(expr: c.Expr) -> bool:
-    """Whether an expression only has a value."""
-    return not any(True for _ in lvalues(expr)) and all(
-        node.function in PURE for node in c.walk(expr) if isinstance(node, c.Call)
-    )
 
 
 def assigned(item: c.Stmt, key: str) -> c.Expr | None:

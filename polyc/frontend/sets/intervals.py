@@ -8,29 +8,37 @@
 
 math: abstract interpretation (Cousot and Cousot, 1977) of the region's statements, in order. An interval lies between
       the least of some forms `sum of sizes + q` and the greatest of some. Each q is a multiple of 1/4, rounded
-      outwards: with sizes of at most 2^22, floats of single precision hold such numbers, so that rounding, which is
+      outwards: with sizes of at most 2^21, floats of single precision hold such numbers, so that rounding, which is
       monotone, turns no two of them round. A loop's body may find any value in what it assigns. A NaN may be anywhere
       between two floats; it becomes no whole number, which C leaves undefined
+
+Where a size is multiplied with a float that the region does not change, the ends are products that the text computes:
+
+    float v = (x + 0.5f) * s - 0.5f;  int k = (int)v;                   x from 0 to m - 1, s >= 0
+                                         (int)(0.5f * s - 0.75f) <= k <= (int)((m - 0.5f) * s - 0.25f)
+math: such a number is one size, multiplied and divided in at most MOST_STEPS operations, each with an error of at most
+      2^-24 of its result; what is added in the end is at most NEXT: two ways to compute one that is at most NEAR differ
+      by less than 1/4
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from math import ceil, floor
 
 import islpy as isl
 
+from polyc.analysis.expressions.constants import literal_value
 from polyc.analysis.expressions.facts import assigned_scalars, base_key, constant, indices, induction
 from polyc.analysis.expressions.linear import Linear
 from polyc.frontend.c.ctype import INT
-from polyc.frontend.c.functions import PURE
+from polyc.frontend.c.functions import PURE, has_no_effect
 from polyc.frontend.c.state import Env, Region, number
-from polyc.frontend.idioms.helpers import type_of
-from polyc.frontend.idioms.webs import has_no_effect
-from polyc.frontend.sets.affine import Affine
+from polyc.frontend.sets.affine import Affine, label
 from polyc.model import ctree as c
 from polyc.model.scop import CType, Storage
+from polyc.poly import project
 from polyc.records import dataclass, field, replace
 
 QUARTERS = 4
@@ -39,8 +47,12 @@ MOST_FORMS = 4
 """At each end of an interval."""
 FAR = QUARTERS << 20
 """No larger constant is followed."""
-MOST_SINGLE, MOST_DOUBLE = 1 << 22, 1 << 50
+MOST_SINGLE, MOST_DOUBLE = 1 << 21, 1 << 50
 """Sizes of which floats hold a quarter more or less."""
+NEXT = QUARTERS << 10
+"""No larger constant is added to what the text computes."""
+NEAR, NEAR_DOUBLE = 1 << 16, 1 << 30
+MOST_STEPS = 8
 _FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "=="}
 _OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "!=": "=="}
 _ROUNDED = {"floor": (0, 0), "ceil": (1, 1), "trunc": (0, 1), "round": (0, 1), "rint": (0, 1), "nearbyint": (0, 1)}
@@ -60,15 +72,22 @@ class Interval:
     single: bool = False
     """Whether it was computed in single precision."""
     double: bool = False
+    asked: frozenset[c.Expr] = frozenset()
+    """What has to hold of numbers that the region does not change."""
+    weight: int = 1
+    """How many sizes were added up, at most, on the way."""
 
     def with_precision(self, *others: Interval | CType | None) -> Interval:
-        single, double = self.single, self.double
+        single, double, asked = self.single, self.double, self.asked
+        forms = (*(self.low or ()), *(self.high or ()))
+        weight = max([self.weight, *(sum(abs(k) for _, k in form.terms) // QUARTERS for form in forms)])
         for one in others:
             if isinstance(one, Interval):
-                single, double = single or one.single, double or one.double
+                single, double, asked = single or one.single, double or one.double, asked | one.asked
+                weight = max(weight, one.weight)
             elif one is not None and one.kind == "float":
                 single, double = single or one.size_bytes < 8, double or one.size_bytes >= 8
-        return replace(self, single=single, double=double)
+        return replace(self, single=single, double=double, asked=asked, weight=weight)
 
     def within(self, other: Interval) -> Interval:
         """What lies in both."""
@@ -103,6 +122,24 @@ def _number(value: int) -> Interval:
     return Interval((form,), (form,)) if abs(form.constant) <= FAR else UNKNOWN
 
 
+def _literal(text: str) -> Fraction | None:
+    """A number as it is written; None for hexadecimal fractions."""
+    whole = literal_value(text)
+    plain = text.lower().rstrip("fl")
+    return Fraction(whole) if whole is not None else None if "x" in plain else Fraction(plain)
+
+
+def _exact(*factors: Fraction | None) -> Interval:
+    """A product of numbers, rounded outwards to quarters."""
+    value = Fraction(1)
+    for factor in factors:
+        if factor is None:
+            return UNKNOWN
+        value *= factor
+    low, high = floor(value * QUARTERS), ceil(value * QUARTERS)
+    return UNKNOWN if max(-low, high) > FAR else Interval((Linear((), low),), (Linear((), high),))
+
+
 def _mapped(ends: Ends, *parts: tuple[int, Ends]) -> Ends:
     """`ends + factor * other` for each of some ends."""
     for factor, others in parts:
@@ -121,9 +158,42 @@ def _whole(form: Linear, up: bool) -> Linear:
 
 
 def _rounded(ends: Ends, up: bool) -> Ends:
-    if ends is None or any(factor % QUARTERS for one in ends for _, factor in one.terms):
+    if ends is None or any(factor % QUARTERS or _is_real(term) for one in ends for term, factor in one.terms):
         return None
     return tuple(dict.fromkeys(_whole(one, up) for one in ends))
+
+
+def _is_real(term: c.Expr) -> bool:
+    """Whether a term is one of those that the text computes."""
+    return isinstance(term, c.Binary)
+
+
+def _as_c(form: Linear, single: bool) -> c.Expr:
+    """A form as a floating number."""
+    found: c.Expr | None = None
+    for term, factor in form.terms:
+        value = term if factor == QUARTERS else c.Binary("*", c.Literal(str(factor // QUARTERS)), term)
+        found = value if found is None else c.Binary("+", found, value)
+    number = c.Literal(f"{abs(form.constant) / QUARTERS}{'f' if single else ''}")
+    if found is None:
+        return number if form.constant >= 0 else c.Unary("-", number)
+    return c.Binary("+" if form.constant > 0 else "-", found, number) if form.constant else found
+
+
+def _cast(ends: Ends, sign: int, single: bool) -> Ends:
+    """What the text computes as whole numbers, a quarter further out."""
+    if ends is None:
+        return None
+    found: list[Linear] = []
+    for form in ends:
+        if any(_is_real(term) for term, _ in form.terms):
+            if len(form.terms) > 1 or abs(form.constant) > NEXT:
+                return None
+            value = c.Cast("int", _as_c(Linear(form.terms, form.constant + sign), single))
+            found.append(Linear(((value, QUARTERS),), 0))
+        else:
+            found.append(form)
+    return tuple(dict.fromkeys(found))
 
 
 def truncated(value: Interval) -> Interval:
@@ -131,6 +201,7 @@ def truncated(value: Interval) -> Interval:
 
     math: floor(x) <= trunc(x) <= max(floor(x), 0)
     """
+    value = replace(value, low=_cast(value.low, -1, value.single), high=_cast(value.high, 1, value.single))
     low, high = _rounded(value.low, False), _rounded(value.high, False)
     if low is not None and all(not one.terms and one.constant < 0 for one in low):
         low = _rounded(value.low, True)
@@ -147,6 +218,7 @@ class Intervals:
 
     region: Region
     body: c.Block
+    type_of: Callable[[c.Expr], CType | None]
     used: State = field(default_factory=dict)
     """What lies around the values of a variable wherever a subscript may be made of it."""
     known: bool = False
@@ -172,27 +244,43 @@ class Intervals:
     def affine(self, value: Interval, ends: Ends, env: Env) -> list[isl.PwAff]:
         """Forms as functions of the sizes; none where one of them is not affine."""
         found: list[isl.PwAff] = []
-        most = MOST_SINGLE if value.single else MOST_DOUBLE if value.double else None
+        most = MOST_SINGLE // value.weight if value.single else MOST_DOUBLE // value.weight if value.double else None
+        # As of the rows of arrays: something is assumed in statements that are kept whole, too.
+        strict, self.region.strict = self.region.strict, self.region.strict and not self.region.in_opaque
+        if not all(self.is_so(asked) for asked in value.asked if ends is not None):
+            ends = None
         for form in ends or ():
-            total = number(form.constant // QUARTERS)
+            total: isl.PwAff | None = number(form.constant // QUARTERS)
             for term, factor in form.terms:
-                one = Affine(self.region).observed(term, Env())
-                if one is None:
-                    return []
-                if most is not None:
-                    far = one.gt_set(number(most)).union(one.lt_set(number(-most)))
-                    if not self.assume(far, env):
-                        return []
+                limit = most
+                one: isl.PwAff | None
+                if isinstance(term, c.Cast):
+                    limit = NEAR if value.single else NEAR_DOUBLE
+                    one = self.region.parameter(label(term.operand), INT, term, computed=True)
+                else:
+                    one = Affine(self.region).observed(term, Env())
+                if one is None or total is None or (limit is not None and not self.is_near(one, limit, env)):
+                    total = None
+                    break
                 total = total + one * number(factor // QUARTERS)
-            found.append(total)
-        return found
+            found += [] if total is None else [total]
+        self.region.strict = strict
+        return found if len(found) == len(ends or ()) else []
 
-    def assume(self, wrong: isl.Set, env: Env) -> bool:
-        """As of the rows of arrays: in statements that are kept whole, too."""
-        before, self.region.strict = self.region.strict, self.region.strict and not self.region.in_opaque
-        sure = self.region.holds(wrong, env)
-        self.region.strict = before
-        return sure
+    def is_so(self, asked: c.Expr) -> bool:
+        known = self.region.parameters.keys()
+        before = set(known)
+        holds = Affine(self.region).condition(asked, Env())
+        for name in known - before:
+            one = self.region.parameters[name]
+            self.region.parameters[name] = replace(one, computed=one.is_answer)
+        return holds is not None and self.region.holds(holds.complement(), Env())
+
+    def is_near(self, size: isl.PwAff, limit: int, env: Env) -> bool:
+        """Whether a size lies between 0 and a limit, as far as it is used in iterations of the loops around."""
+        below, above = size.lt_set(number(0)), size.gt_set(number(limit))
+        known = project(env.domain.intersect(self.region.context), env.variables)
+        return self.region.holds(above if below.intersect(known).is_empty() else above.union(below), Env())
 
     # --- statements
 
@@ -304,14 +392,12 @@ class Intervals:
                     self.note(child, state, settled)
 
     def keep(self, index: c.Node, state: State) -> None:
-        for name in {c.Name(node.name) for node in c.walk(index) if isinstance(node, c.Name)}:
+        names = {node.name for node in c.walk(index) if isinstance(node, c.Name)} & self.region.written
+        for name in map(c.Name, names):
             value = state.get(name, UNKNOWN)
             self.used[name] = self.used[name].joined(value) if name in self.used else value
 
     # --- values
-
-    def type_of(self, expr: c.Expr) -> CType | None:
-        return type_of(expr, self.region.scope)
 
     def value(self, expr: c.Expr, state: State) -> Interval:
         known = constant(expr)
@@ -330,17 +416,12 @@ class Intervals:
     def computed(self, expr: c.Expr, state: State, type_: CType) -> Interval:
         match expr:
             case c.Literal(text=text) if type_.kind == "float":
-                exact = Fraction(text.rstrip("fFlL")) * QUARTERS
-                if abs(exact) > FAR:
-                    return UNKNOWN
-                return Interval((Linear((), floor(exact)),), (Linear((), ceil(exact)),))
+                return _exact(_literal(text))
             case c.Name() if expr in state:
                 return state[expr]
             case c.Name() | c.Member() if type_.kind == "int" and base_key(expr) not in self.region.written:
                 form = Linear(((expr, QUARTERS),), 0)
                 return Interval((form,), (form,))
-            case c.Name(name=name) if (settled := self.region.value(name)) is not None:
-                return self.value(settled, state)
             case c.Unary(op="-", operand=operand):
                 one, zero = self.value(operand, state), (Linear((), 0),)
                 return Interval(_mapped(zero, (-1, one.high)), _mapped(zero, (-1, one.low))).with_precision(one)
@@ -357,10 +438,17 @@ class Intervals:
                 sign = 1 if op == "+" else -1
                 found = Interval(_mapped(one.low, (sign, least)), _mapped(one.high, (sign, most)))
                 return found.with_precision(one, two)
+            case c.Binary(op="*", left=c.Literal(text=left), right=c.Literal(text=right)):
+                return _exact(_literal(left), _literal(right))
             case c.Binary(op="*", left=left, right=right):
                 for factor, other in ((constant(left), right), (constant(right), left)):
                     if factor is not None:
                         return self.times(factor, self.value(other, state))
+                for by, other in ((left, right), (right, left)) if type_.kind == "float" else ():
+                    if (product := self.scaled("*", self.value(other, state), by, type_)) is not None:
+                        return product
+            case c.Binary(op="/", left=left, right=right) if type_.kind == "float":
+                return self.scaled("/", self.value(left, state), right, type_) or UNKNOWN
             case c.Binary(op="%", left=left, right=right) if type_.kind == "int":
                 return self.remainder(self.value(left, state), self.value(right, state))
             case c.Binary(op="&", left=left, right=right) if type_.kind == "int":
@@ -383,6 +471,36 @@ class Intervals:
         low, high = ends if factor >= 0 else ends[::-1]
         return Interval(low, high).with_precision(value)
 
+    def scaled(self, op: str, value: Interval, by: c.Expr, type_: CType) -> Interval | None:
+        """A product with a number that the region does not change, or a quotient by it, if that is not negative."""
+        names = {node.name for node in c.walk(by) if isinstance(node, c.Name)}
+        plain = all(isinstance(n, c.Name | c.Literal | c.Member | c.Binary | c.Unary | c.Cast) for n in c.walk(by))
+        if names & self.region.written or not plain or not has_no_effect(by):
+            return None
+        if value.low is None or value.high is None or isinstance(by, c.Unary):
+            return None
+        if any(_is_real(term) for form in (*value.low, *value.high) if form.constant for term, _ in form.terms):
+            return None  # what cancels, and then grows
+        bare: c.Expr = by
+        if isinstance(by, c.Cast):
+            if "float" not in by.type and "double" not in by.type:
+                return None
+            bare = by.operand
+        asked = [] if isinstance(by, c.Literal) else [c.Binary(">" if op == "/" else ">=", bare, c.Literal("0"))]
+
+        def product(form: Linear, up: bool) -> Linear:
+            number = _literal(by.text) if isinstance(by, c.Literal) and op == "*" and not form.terms else None
+            if number is not None:
+                return Linear((), (ceil if up else floor)(number * form.constant))
+            real = c.Binary(op, _as_c(form, type_.size_bytes < 8), by)
+            return Linear(((real, QUARTERS),), 0) if form.terms or form.constant else form
+
+        low, high = tuple(product(one, False) for one in value.low), tuple(product(one, True) for one in value.high)
+        steps = (sum(isinstance(n, c.Binary) for t, _ in form.terms for n in c.walk(t)) for form in (*low, *high))
+        if max(steps) > MOST_STEPS:
+            return None
+        return Interval(low, high, asked=frozenset(asked)).with_precision(value, type_)
+
     def remainder(self, value: Interval, by: Interval) -> Interval:
         """math: 0 <= a % n <= max(n - 1, -n - 1) for a >= 0"""
         if value.low is None or by.low is None or by.low != by.high:
@@ -398,6 +516,7 @@ class Intervals:
         match plain, values:
             case _, [one] if plain in _ROUNDED:
                 above = _ROUNDED[plain]
+                one = self.roughly(one)
                 return replace(one, low=_rounded(one.low, bool(above[0])), high=_rounded(one.high, bool(above[1])))
             case (("fabs" | "abs" | "labs"), [one]):
                 negative = _mapped((Linear((), 0),), (-1, one.low))
@@ -409,6 +528,15 @@ class Intervals:
                 both, exact = one.joined(two), [v for v in (one, two) if _is_exact(v)]
                 return replace(both, low=exact[0].low) if exact else both
         return UNKNOWN
+
+    @staticmethod
+    def roughly(value: Interval) -> Interval:
+        """The whole numbers around what the text computes."""
+        low, high = _cast(value.low, -1, value.single), _cast(value.high, 1, value.single)
+        less, more = ((Linear((), sign * QUARTERS),) for sign in (-1, 1))
+        low = low if low == value.low else _mapped(low, (1, less))
+        high = high if high == value.high else _mapped(high, (1, more))
+        return replace(value, low=low, high=high)
 
     # --- conditions
 
@@ -441,7 +569,9 @@ class Intervals:
         found = now.within(Interval(low, high))
         kept = [*(now.low or () if low is None else ()), *(now.high or () if high is None else ())]
         if whole and not any(form.terms for form in kept):
-            return {**state, this: replace(found, single=limit.single, double=limit.double)}
+            asked = limit.asked | now.asked if kept else limit.asked
+            found = replace(found, single=limit.single, double=limit.double, asked=asked, weight=limit.weight)
+            return {**state, this: found}
         return {**state, this: found.with_precision(limit, mine)}
 
     def is_own(self, name: c.Name) -> bool:
@@ -458,7 +588,7 @@ def _is_number(type_: CType) -> bool:
 
 def _wraps(given: CType, type_: CType) -> bool:
     """Whether a conversion of whole numbers may change them."""
-    return given.kind == type_.kind == "int" and given.size_bytes > type_.size_bytes
+    return given.kind == type_.kind == "int" and given.size_bytes + (not given.signed) > type_.size_bytes
 
 
 def _is_exact(value: Interval) -> bool:
@@ -467,12 +597,14 @@ def _is_exact(value: Interval) -> bool:
 
 
 def _nearer(known: Ends, found: Ends, least: bool) -> Ends:
-    """The least or the greatest one of two ends, where they can be compared; else what was found last."""
+    """The least or the greatest one of two ends, where they can be compared; else what was found last, but for what the
+    text would have to compute."""
     if known is None or found is None:
         return known if found is None else found
     if len(known) == len(found) == 1 and known[0].terms == found[0].terms:
         return known if (known[0].constant < found[0].constant) == least else found
-    return found
+    plain = [all(isinstance(t, c.Name | c.Member) for form in one for t, _ in form.terms) for one in (known, found)]
+    return known if plain == [True, False] else found
 
 
 def _of_variables(state: State) -> State:

@@ -10,7 +10,7 @@ from polyc.analysis.order import order_of
 from polyc.flow import Accesses, Flow, compute_flow
 from polyc.model import ctree as c
 from polyc.model.program import Program
-from polyc.model.scop import Access, AccessKind, Array, CType, Statement
+from polyc.model.scop import Access, AccessKind, Array, CType, Statement, Storage
 from polyc.model.tree import LEAF, Band, Member
 from polyc.nests.boxes import Box, bounding_box
 from polyc.nests.nest import Nest, Outer
@@ -277,10 +277,11 @@ def _leaves(cells: isl.Set, array: Array) -> bool:
 
 
 def _is_there(program: Program, guessed: isl.UnionSet, array: Array) -> bool:
-    """Whether cells that data may or may not have read are there: inside of all extents, or used in any case."""
+    """Whether cells that data may or may not have read are there: inside of all extents, if it is no parameter, whose
+    declaration says nothing of its first one, or used in any case."""
     scop = program.scop
     for piece in sets(guessed.intersect_params(scop.known)):
-        known = all(extent is not None for extent in array.extents)
+        known = array.storage is not Storage.ARGUMENT and all(extent is not None for extent in array.extents)
         left = piece.subtract(elements(array, piece.get_space())) if known else piece
         for statement in scop.statements.values():
             for access in statement.accesses:

@@ -8,12 +8,15 @@ from math import prod
 
 import islpy as isl
 
+from polyc.analysis.expressions.promoted import EXTREMA
+from polyc.analysis.expressions.selects import has_choices
+from polyc.analysis.readable import makes_vectors
 from polyc.cost.balance import is_uneven, saved_seconds
 from polyc.cost.time import SET_ERRNO
 from polyc.machine import load_cpu
 from polyc.model import ctree as c
 from polyc.model.program import Program
-from polyc.model.scop import Statement
+from polyc.model.scop import AccessKind, Statement
 from polyc.model.tree import (
     Band,
     Domain,
@@ -285,6 +288,8 @@ def _vector(node: Node, program: Program, inside: bool = False) -> Node:
                 spans = _spans(last, child, program)
                 changed = (*members[:-1], replace(last, vector=True, spans=True)) if spans else members
                 return replace(node, members=changed, child=child)
+            if last.parallel and _gathers(last, program):
+                return replace(node, members=(*members[:-1], replace(last, vector=True)))
             if not last.coincident or last.parallel or last.role is Role.TILE:
                 return node
             if last.role is not Role.POINT and _is_short(last, program):
@@ -294,6 +299,22 @@ def _vector(node: Node, program: Program, inside: bool = False) -> Node:
             return replace(node, members=(*members[:-1], replace(last, vector=True)))
         case _:
             return replace(node, child=_vector(node.child, program, inside))
+
+
+def _gathers(member: Member, program: Program) -> bool:
+    """Whether a parallel loop reads where data say, and computes choices or quotients, so that vectors pay: C compilers
+    make none by themselves, since they do not know where the elements lie."""
+    if program.options.target != "openmp" or member.role not in (Role.LOOP, Role.POINT):
+        return False
+    if _is_short(member, program):
+        return False
+    statements = [program.statements[name] for name in names(member.schedule.domain())]
+    far = any(a.kind is AccessKind.READ and a.loose for s in statements for a in s.accesses)
+    if not far or any(isinstance(n, c.If | c.For | c.While) for s in statements for n in c.walk(s.body)):
+        return False
+    calls = {n.function for s in statements for n in c.walk(s.body) if isinstance(n, c.Call)}
+    pays = _divides(member, program) or calls & EXTREMA.keys() or any(has_choices(s.body) for s in statements)
+    return bool(pays) and makes_vectors(program, member)
 
 
 def _spans(member: Member, below: Node, program: Program) -> bool:

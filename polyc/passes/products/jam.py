@@ -35,7 +35,7 @@ from polyc.nests.tiling import neighbour, tile_members
 from polyc.passes.buffers.promotion import copy_statement
 from polyc.passes.products.absorb import absorb_sums
 from polyc.passes.products.panels import Panel, copying
-from polyc.poly import affine_of, empty_map, maps, set_name, sets, union_of, value_on
+from polyc.poly import affine_of, empty_map, maps, names, set_name, sets, union_of, value_on
 from polyc.records import dataclass, field, replace
 
 STAGE = "jam"
@@ -79,6 +79,8 @@ class _Jammer:
     """Buffers of earlier passes."""
     made: bool = False
     numbers: count[int] = field(default_factory=lambda: count(1))
+    added: frozenset[str] = frozenset()
+    """Statements that an extension above runs: copies of their cells would be added inside of what is added."""
 
     def at(self, node: Node, above: tuple[Member, ...], reach: Callable[[], isl.UnionMap]) -> Node:
         """`reach`: `{ S[i] -> [v] }`, what reaches a node, with the values of the loops above it. Few nests ask for it,
@@ -89,7 +91,10 @@ class _Jammer:
             case Sequence(children=steps):
                 return Sequence(tuple(replace(s, child=self.at(s.child, above, _of_step(reach, s))) for s in steps))
             case Extension():
-                return replace(node, child=self.at(node.child, above, _with_added(reach, node)))
+                before, self.added = self.added, self.added | {*names(node.relation.range())}
+                child = self.at(node.child, above, _with_added(reach, node))
+                self.added = before
+                return replace(node, child=child)
             case Mark():
                 return replace(node, child=self.at(node.child, above, reach))
             case Band():
@@ -168,6 +173,8 @@ class _Jam:
         self.element = jammer.program.scop.arrays[one.array].element
         if not self.reach.is_single_valued():
             raise _NotJammed("its tiles overlap")
+        if one.statement in jammer.added:
+            raise _NotJammed("it runs in the tiles of what reads it")
         refs = {(one.statement, a.ref) for a in one.result}
         if any(refs & jammer.program.buffers[given].accesses for given in jammer.given):
             raise _NotJammed("its result is in a buffer of the tile")

@@ -28,6 +28,8 @@ from polyc.model.scop import AccessKind, Apart, Array, Memory, Search, Statement
 from polyc.records import dataclass, replace
 
 CODE = "may-overlap"
+MOST_PIECES = 4
+"""Of an end of what is touched, by the sizes at which one access or another is the last: more are too much to read."""
 MOST_MEMORIES = 100
 """Pieces of memory that the printed code compares before a region."""
 
@@ -194,12 +196,35 @@ def _touched(
         inside = f"*{symbol.c_name}" if symbol.shape.node is not None else ""
         return _Object(array.name, memory, True, restricted, inside, True)
     low, high = cells.dim_min(0).gist(known).coalesce(), cells.dim_max(0).gist(known).coalesce()
+    if any(sum(domain.n_basic_set() for domain, _ in end.get_pieces()) > MOST_PIECES for end in (low, high)):
+        low, high = _anywhere(found, known, False) or low, _anywhere(found, known, True) or high
     inner = () if array.flat else tuple(size for size in array.extents_c[1:] if size is not None)
     memory = Memory(_start(array), low, high, _row(array), (), written, inner)
     if symbol.shape.node is not None and symbol.rank == 1 and _is_zero(low) and _is_zero(high):
         memory = Memory(c.Unary("*", memory.base), written=written)
     inside = f"*{symbol.c_name}" if symbol.shape.node is not None else ""
     return _Object(array.name, memory, True, restricted, inside)
+
+
+def _anywhere(found: list[isl.Set], known: isl.Set, greatest: bool) -> isl.PwAff | None:
+    """The least or the greatest first subscript of some accesses, as if all of them were made at all sizes; None where
+    one of them has no single end."""
+    ends: dict[str, isl.PwAff] = {}
+    for cells in found:
+        here = cells.intersect_params(known)
+        if here.is_empty():
+            continue
+        end = (here.dim_max(0) if greatest else here.dim_min(0)).coalesce()
+        alike = (one for _, aff in end.get_pieces() if _is_same(end, one := isl.PwAff.from_aff(aff)))
+        whole = next(alike, None)  # where i = 2147483647, that is the same as i
+        if whole is None:
+            return None
+        ends[str(whole)] = whole
+    return reduce(isl.PwAff.max if greatest else isl.PwAff.min, ends.values()).coalesce() if ends else None
+
+
+def _is_same(end: isl.PwAff, whole: isl.PwAff) -> bool:
+    return bool(whole.intersect_domain(end.domain()).is_equal(end))
 
 
 def _object(symbol: Symbol, written: bool = False) -> _Object:

@@ -143,6 +143,21 @@ def unsigned(node: c.Node) -> c.Node | None:
     return replace(node, type="unsigned") if isinstance(node, c.Decl) else None
 
 
+def further(node: c.Node) -> c.Node | None:
+    """A loop that counts down to less than 0."""
+    return replace(node, right=c.Literal("-1")) if isinstance(node, c.Binary) and node.op == ">=" else None
+
+
+@pytest.mark.parametrize("change", [longer, faster, unsigned, further])
+def test_loops_that_count_down_inside_of_a_statement(change: Callable[[c.Node], c.Node | None], tmp_path: Path) -> None:
+    text = KEPT.replace("j = 0; j < m; j++", "j = m - 1; j >= 0; j -= 2")
+    program = initial_program(region_of(text, tmp_path).scop, Options())
+    assert not inspection_faults(program)
+    scop = program.scop
+    statements = {name: replace(s, body=c.rewrite(s.body, change)) for name, s in scop.statements.items()}
+    assert inspection_faults(replace(program, scop=replace(scop, statements=statements)))
+
+
 @pytest.mark.parametrize("row", ["i", "(w * 9 + i)"])
 @pytest.mark.parametrize("change", [longer, faster, unsigned])
 def test_loops_inside_of_a_statement(change: Callable[[c.Node], c.Node | None], row: str, tmp_path: Path) -> None:

@@ -233,11 +233,12 @@ def _stays(scop: Scop, statement: Statement, reference: c.ArrayRef, position: in
           D and H imply 0 <= subscript < extent; a head that is not affine, or computes without a sign, says nothing.
     """
     body, types = statement.body, _integers(scop)
-    around = [(loop, _counter(loop, body, types, unsigned=True)) for loop in _around(body, reference)]
+    around = [(loop, _counter(loop, body, types, unsigned=True, down=True)) for loop in _around(body, reference)]
     inner = [(loop, head) for loop, head in around if head is not None]
     names = [*statement.loops, *(head.key for _, head in inner)]
     extent = scop.arrays[reference.array].extents[position]
-    unsigned = _unsigned(scop) | {c.Name(head.key) for loop, head in inner if _counter(loop, body, types) is None}
+    signed = {id(loop) for loop, _ in inner if _counter(loop, body, types, down=True) is not None}
+    unsigned = _unsigned(scop) | {c.Name(head.key) for loop, head in inner if id(loop) not in signed}
     if extent is None or len(set(names)) != len(names) or _unsigned(scop) & set(c.walk(reference.subscripts[position])):
         return False
     if any(_changes(statement.body, name) for name in statement.loops):
@@ -249,7 +250,7 @@ def _stays(scop: Scop, statement: Statement, reference: c.ArrayRef, position: in
     inside = inside.align_params(outer.get_space()).intersect(outer.align_params(space))
     for depth, (loop, head) in enumerate(inner):
         later = {other.key for _, other in inner[depth + 1 :]}  # these count from now on: they had other values before
-        for text in (c.Binary(">=", c.Name(head.key), head.start), loop.condition):
+        for text in (c.Binary(">=" if head.step > 0 else "<=", c.Name(head.key), head.start), loop.condition):
             condition = None if text is None else _with_sizes(scop, text)
             with suppress(NotAffine):
                 if condition is None or later & _mentioned(condition):
@@ -372,11 +373,14 @@ def _integers(scop: Scop) -> dict[str, bool]:
     return found | dict.fromkeys(_SIGNED, True) | dict.fromkeys(_UNSIGNED, False)
 
 
-def _counter(loop: c.For, body: c.Node, types: Mapping[str, bool], unsigned: bool = False) -> Induction | None:
+def _counter(
+    loop: c.For, body: c.Node, types: Mapping[str, bool], unsigned: bool = False, down: bool = False
+) -> Induction | None:
     """The head of a loop that counts up a variable of the statement's own, a signed one or any, and changes it nowhere
     else; None for others. The loop declares it, or a block of the statement around it.
 
     types: those of whole numbers, with whether they have a sign
+    down:  or counts down one with a sign
     """
     head = induction(loop)
     if head is None:
@@ -384,7 +388,8 @@ def _counter(loop: c.For, body: c.Node, types: Mapping[str, bool], unsigned: boo
     own = loop.init if isinstance(loop.init, c.Decl) else _declaration(body, head.key)
     if own is None or own.type not in types or not (types[own.type] or unsigned):
         return None
-    return head if head.step > 0 and not _changes(loop.body, head.key) else None
+    counts = head.step > 0 or (down and head.step < 0 and types[own.type])
+    return head if counts and not _changes(loop.body, head.key) else None
 
 
 def _declaration(body: c.Node, name: str) -> c.Decl | None:

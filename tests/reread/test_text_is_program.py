@@ -322,6 +322,63 @@ def test_copies_for_each_thread(names: str, tmp_path: Path) -> None:
     assert (wrong in messages(found, rewritten(found, change))) == (names not in ("in, out", "n, m"))
 
 
+GATHERED = """
+void f(int n, int m, const float *x, const float *table, float *y, float step)
+{
+#pragma scop
+    for (int i = 0; i < n; i++) {
+        float t = x[i] / step;
+        int k = (int)t;
+        if (k < 0) k = 0;
+        if (k > m - 1) k = m - 1;
+        y[i] = table[k] * t;
+    }
+#pragma endscop
+}
+"""
+IN_VECTORS = "#pragma omp parallel for simd\n#elif defined(__GNUC__) && !defined(__clang__)\n#pragma GCC ivdep\n"
+
+
+def test_threads_and_vectors_for_one_loop(tmp_path: Path) -> None:
+    """Where it reads at places that data choose, and divides; not for what is looked up alone."""
+    found = printed(GATHERED, tmp_path, threads="always")
+    assert IN_VECTORS in found[2].text
+    assert messages(found) == []
+    plain = re.sub(r" +if .*\n", "", GATHERED.replace("x[i] / step", "x[i]"))
+    alone = printed(plain, tmp_path, threads="always")
+    assert "simd" not in alone[2].text
+    asked = printed(GATHERED, tmp_path)
+    assert "polyc_threads(n > " in asked[2].text
+    assert IN_VECTORS in asked[2].text
+    assert messages(asked) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("#pragma GCC ivdep", "#pragma GCC unroll 4"),
+        ("for simd\n", "for\n"),
+        ("#pragma omp parallel for simd\n", "#pragma omp parallel for simd schedule(static)\n"),
+    ],
+)
+def test_other_pragmas_than_these(old: str, new: str, tmp_path: Path) -> None:
+    found = printed(GATHERED, tmp_path, threads="always")
+    assert messages(found, with_text(found, old, new))
+
+
+def test_vectors_of_a_loop_that_is_none_of_vectors(tmp_path: Path) -> None:
+    """Cells that each thread updates with care are not updated so in vectors."""
+    found = printed(BYTES, tmp_path, threads="always")
+
+    def change(node: c.Node) -> c.Node | None:
+        if isinstance(node, c.For) and any("firstprivate" in pragma for pragma in node.pragmas):
+            return replace(node, pragmas=("omp parallel for simd firstprivate(in, out, m)",))
+        return None
+
+    wrong = "the loop i of the text is parallel, and carries dependences in the program"
+    assert wrong in messages(found, rewritten(found, change))
+
+
 def test_no_copies_of_what_pointers_lead_to(tmp_path: Path) -> None:
     """A clause names variables: `*m` is none."""
     text = """

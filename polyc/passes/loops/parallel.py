@@ -51,6 +51,8 @@ from polyc.passes.loops.small_regions import with_tiles, worth_of
 from polyc.poly import OverBudget, budget, names, sets, share
 
 STAGE = "parallel"
+INT_BYTES = 4
+"""Of the elements that vectors gather, at least."""
 FEW = 4
 """Iterations of which no vector is made."""
 WRITTEN_OUT = 16
@@ -294,11 +296,26 @@ def _vector(node: Node, program: Program, inside: bool = False) -> Node:
                 return node
             if last.role is not Role.POINT and _is_short(last, program):
                 return node
+            if _looks_up_in_branches(last, program):
+                return node
             if leaps(last, program) or (inside and goes_far(last, program) and not _divides(last, program)):
                 return node
             return replace(node, members=(*members[:-1], replace(last, vector=True)))
         case _:
             return replace(node, child=_vector(node.child, program, inside))
+
+
+def _looks_up_in_branches(member: Member, program: Program) -> bool:
+    """Whether a branch of a loop's statement reads bytes or the like that data choose: no vectors are made of that."""
+    for name in names(member.schedule.domain()):
+        statement = program.statements[name]
+        reads = (a for a in statement.accesses if a.kind is AccessKind.READ and a.loose)
+        loose = {a.ref for a in reads if program.scop.arrays[a.array].element.size_bytes < INT_BYTES}
+        branches = [n for n in c.walk(statement.body) if isinstance(n, c.If)] if loose else []
+        inside = (n for b in branches for arm in (b.then, b.otherwise) if arm is not None for n in c.walk(arm))
+        if any(isinstance(n, c.ArrayRef) and n.ref in loose for n in inside):
+            return True
+    return False
 
 
 def _gathers(member: Member, program: Program) -> bool:

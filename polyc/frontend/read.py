@@ -86,6 +86,8 @@ def _modelled(user: UserFile, pre: Preprocessed, options: InputOptions, judge: J
         regions = [part for marked, one in reader.marked(regions) for part in reader.parts(marked, one, judge, found)]
     if options.detect and not problems:
         reader.detected({marked.chunk for marked in pragmas.regions}, judge, found)
+    if not problems and (pragmas.regions or found.regions):
+        reader.check_names(problems)
     if problems:
         raise UserError(unique(problems))
     regions = sorted([*regions, *found.regions], key=lambda region: region.start)
@@ -141,12 +143,14 @@ class _Reader:
         self.file_names = frozenset(chunks.mentions) | pre.macros
         self.read: list[Marked] = []
         self.marks: list[tuple[int, int]] = []
+        self.known: set[str] = set()
+        """Parameters of regions, which promises may name."""
+        self.visible: set[str] = set()
+        """Names given as live-out that mean something where a region stands."""
 
     def regions(self, marked: list[Marked], problems: list[Diagnostic]) -> list[Region]:
         """Model every region; what is wrong with them is added to `problems`."""
         found: list[Region] = []
-        known: set[str] = set()
-        visible: set[str] = set()
         by_function: dict[int, list[Marked]] = {}
         for item in marked:
             by_function.setdefault(item.chunk, []).append(item)
@@ -177,10 +181,7 @@ class _Reader:
                     hint = "split the region, or allow more with --budget"
                     message = "reading this region takes more isl operations than the budget allows"
                     problems.append(self.complaint(item, message, hint))
-                known |= modeller.known
-                visible |= modeller.visible
-        if not problems:
-            self.check_names(known, visible, problems)
+                self.note_names(modeller)
         return found
 
     def detected(self, marked: set[int], judge: Judge, found: Found) -> None:
@@ -258,8 +259,11 @@ class _Reader:
                 marked.live_out = names
         apart = [r for r in self.read if r.chunk == marked.chunk and (r.end <= marked.body or marked.end <= r.body)]
         modeller = self.modeller(marked, parsed, [*apart, marked])
-        with budget(CTX, self.options.budget):
-            scop = modeller.scop()
+        try:
+            with budget(CTX, self.options.budget):
+                scop = modeller.scop()
+        finally:
+            self.note_names(modeller)
         return self.region(marked, scop, parsed)
 
     def too_large(self, index: int, group: list[Marked]) -> Diagnostic | None:
@@ -315,17 +319,21 @@ class _Reader:
             tuple(self.read),
         )
 
-    def check_names(self, known: set[str], visible: set[str], problems: list[Diagnostic]) -> None:
+    def note_names(self, modeller: Modeller) -> None:
+        self.known |= modeller.known
+        self.visible |= modeller.visible
+
+    def check_names(self, problems: list[Diagnostic]) -> None:
         """Names in --assume, --param and --live-out have to mean something where at least one region stands."""
         for tree in self.assumptions:
-            for name in sorted(names_in(tree) - known):
+            for name in sorted(names_in(tree) - self.known):
                 message = f"'{name}' in an assumption is not a parameter of any region"
                 problems.append(Diagnostic("bad-assume", message))
         for name, _ in self.options.params:
-            if name not in known:
+            if name not in self.known:
                 problems.append(Diagnostic("bad-assume", f"'{name}', given a value, is not a parameter of any region"))
         for name in self.options.live_out or ():
-            if name not in visible:
+            if name not in self.visible:
                 message = f"'{name}', given as live-out, is not an array or variable of any function with a region"
                 problems.append(Diagnostic("unknown-array", message))
 

@@ -11,6 +11,7 @@ import pytest
 
 from polyc.cli.run import no_gain
 from polyc.codegen import render_file
+from polyc.errors import UserError
 from polyc.frontend import read
 from polyc.model.program import InputOptions, Options
 from polyc.model.scop import Source
@@ -439,3 +440,20 @@ void kernel(int n, double *b, double (*c)[n], double *z)
 """
     source = found_in(text, tmp_path)
     assert ["j" in region.scop.orphans for region in source.regions] == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("promise", "wrong"),
+    [
+        ({"params": (("n", 2000),)}, {"params": (("nn", 2000),)}),
+        ({"assume": ("n >= 100",)}, {"assume": ("k >= 100",)}),
+        ({"live_out": ("a",)}, {"live_out": ("d",)}),
+    ],
+)
+def test_promises_about_what_is_found(promise: dict[str, object], wrong: dict[str, object], tmp_path: Path) -> None:
+    """Their names are looked up once the regions are found."""
+    file = tmp_path / "t.c"
+    file.write_text(f"void f(int n, double *restrict a, double *restrict b)\n{{\n {LOOP}\n}}\n")
+    assert lines(read(str(file), InputOptions(detect=True, **promise))) == [(3, 3)]  # type: ignore[arg-type]
+    with pytest.raises(UserError):
+        read(str(file), InputOptions(detect=True, **wrong))  # type: ignore[arg-type]

@@ -10,6 +10,7 @@ from pathlib import Path
 import islpy as isl
 import pytest
 
+from polyc.analysis.ends import Ends, rounded
 from polyc.codegen.text.printer import expression
 from polyc.frontend import read
 from polyc.frontend.c.state import Env
@@ -194,20 +195,20 @@ class Drawn:
 
 def ends_of(drawn: Drawn, folder: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[list[str], list[str]]:
     """What is said of the subscript of `p`, as C."""
-    found: list[tuple[intervals.Ends, intervals.Ends]] = []
+    found: list[tuple[Ends, Ends]] = []
     around = intervals.Intervals.around
 
     def noted(self: intervals.Intervals, subscript: object, env: Env) -> object:
         result = around(self, subscript, env)  # type: ignore[arg-type]
         value = self.value(subscript, self.used)  # type: ignore[arg-type]
-        found.append((intervals._rounded(value.low, True), intervals._rounded(value.high, False)))
+        found.append((rounded(value.low, True), rounded(value.high, False)))
         return result
 
     monkeypatch.setattr(intervals.Intervals, "around", noted)
     region_of(HEAD + drawn.function(0), folder)
     monkeypatch.undo()
 
-    def in_c(ends: intervals.Ends) -> list[str]:
+    def in_c(ends: Ends) -> list[str]:
         forms = ((one.constant // 4, [(factor // 4, term) for term, factor in one.terms]) for one in ends or ())
         return [" + ".join([str(q), *(f"{k} * ({expression(term)})" for k, term in terms)]) for q, terms in forms]
 

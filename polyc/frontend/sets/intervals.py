@@ -24,12 +24,28 @@ math: such a number is one size, multiplied and divided in at most MOST_STEPS op
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from fractions import Fraction
 from math import ceil, floor
 
 import islpy as isl
 
-from polyc.analysis.expressions.constants import literal_value
+from polyc.analysis.ends import (
+    FAR,
+    QUARTERS,
+    UNKNOWN,
+    Ends,
+    Interval,
+    as_c,
+    as_fraction,
+    as_wholes,
+    either,
+    exact,
+    is_exact,
+    is_real,
+    mapped,
+    plain,
+    rounded,
+    truncated,
+)
 from polyc.analysis.expressions.facts import assigned_scalars, base_key, constant, indices, induction
 from polyc.analysis.expressions.linear import Linear
 from polyc.frontend.c.ctype import INT
@@ -41,16 +57,8 @@ from polyc.model.scop import CType, Storage
 from polyc.poly import project
 from polyc.records import dataclass, field, replace
 
-QUARTERS = 4
-"""Forms are multiples of a quarter: each stands for four times its value."""
-MOST_FORMS = 4
-"""At each end of an interval."""
-FAR = QUARTERS << 20
-"""No larger constant is followed."""
 MOST_SINGLE, MOST_DOUBLE = 1 << 21, 1 << 50
 """Sizes of which floats hold a quarter more or less."""
-NEXT = QUARTERS << 10
-"""No larger constant is added to what the text computes."""
 NEAR, NEAR_DOUBLE = 1 << 16, 1 << 30
 MOST_STEPS = 8
 _FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "=="}
@@ -58,158 +66,8 @@ _OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "!=": "=="}
 _ROUNDED = {"floor": (0, 0), "ceil": (1, 1), "trunc": (0, 1), "round": (0, 1), "rint": (0, 1), "nearbyint": (0, 1)}
 _ROUNDED |= dict.fromkeys(("lrint", "lround", "llrint", "llround"), (0, 1))
 """Functions that round: whether the least and the greatest value may be those above."""
-Ends = tuple[Linear, ...] | None
 State = dict[c.Expr, "Interval"]
 """What is known of variables, and inside of an expression of others that were compared."""
-
-
-@dataclass(frozen=True, slots=True)
-class Interval:
-    """Between the least of some forms and the greatest of some others; None where nothing is known."""
-
-    low: Ends = None
-    high: Ends = None
-    single: bool = False
-    """Whether it was computed in single precision."""
-    double: bool = False
-    asked: frozenset[c.Expr] = frozenset()
-    """What has to hold of numbers that the region does not change."""
-    weight: int = 1
-    """How many sizes were added up, at most, on the way."""
-
-    def with_precision(self, *others: Interval | CType | None) -> Interval:
-        single, double, asked = self.single, self.double, self.asked
-        forms = (*(self.low or ()), *(self.high or ()))
-        weight = max([self.weight, *(sum(abs(k) for _, k in form.terms) // QUARTERS for form in forms)])
-        for one in others:
-            if isinstance(one, Interval):
-                single, double, asked = single or one.single, double or one.double, asked | one.asked
-                weight = max(weight, one.weight)
-            elif one is not None and one.kind == "float":
-                single, double = single or one.size_bytes < 8, double or one.size_bytes >= 8
-        return replace(self, single=single, double=double, asked=asked, weight=weight)
-
-    def within(self, other: Interval) -> Interval:
-        """What lies in both."""
-        found = Interval(_nearer(self.low, other.low, False), _nearer(self.high, other.high, True))
-        return found.with_precision(self, other)
-
-    def joined(self, other: Interval) -> Interval:
-        """What lies in one of both."""
-        found = Interval(_either(self.low, other.low, True), _either(self.high, other.high, False))
-        return found.with_precision(self, other)
-
-
-UNKNOWN = Interval()
-
-
-def _either(one: Ends, other: Ends, least: bool) -> Ends:
-    """The least or the greatest of all."""
-    return None if one is None or other is None else _few((*one, *other), least)
-
-
-def _few(forms: Iterable[Linear], least: bool) -> Ends:
-    """Some forms, of which one is the least or the greatest, without those that never are."""
-    found: dict[tuple[tuple[c.Expr, int], ...], int] = {}
-    for form in forms:
-        known = found.setdefault(form.terms, form.constant)
-        found[form.terms] = min(known, form.constant) if least else max(known, form.constant)
-    return tuple(Linear(terms, value) for terms, value in found.items()) if len(found) <= MOST_FORMS else None
-
-
-def _number(value: int) -> Interval:
-    form = Linear((), QUARTERS * value)
-    return Interval((form,), (form,)) if abs(form.constant) <= FAR else UNKNOWN
-
-
-def _literal(text: str) -> Fraction | None:
-    """A number as it is written; None for hexadecimal fractions."""
-    whole = literal_value(text)
-    plain = text.lower().rstrip("fl")
-    return Fraction(whole) if whole is not None else None if "x" in plain else Fraction(plain)
-
-
-def _exact(*factors: Fraction | None) -> Interval:
-    """A product of numbers, rounded outwards to quarters."""
-    value = Fraction(1)
-    for factor in factors:
-        if factor is None:
-            return UNKNOWN
-        value *= factor
-    low, high = floor(value * QUARTERS), ceil(value * QUARTERS)
-    return UNKNOWN if max(-low, high) > FAR else Interval((Linear((), low),), (Linear((), high),))
-
-
-def _mapped(ends: Ends, *parts: tuple[int, Ends]) -> Ends:
-    """`ends + factor * other` for each of some ends."""
-    for factor, others in parts:
-        if ends is None or others is None:
-            return None
-        ends = tuple(dict.fromkeys(one.plus(other, factor) for one in ends for other in others))
-        if len(ends) > MOST_FORMS or any(abs(one.constant) > FAR for one in ends):
-            return None
-    return ends
-
-
-def _whole(form: Linear, up: bool) -> Linear:
-    """The form rounded to a whole number."""
-    number = -(-form.constant // QUARTERS) if up else form.constant // QUARTERS
-    return Linear(form.terms, QUARTERS * number)
-
-
-def _rounded(ends: Ends, up: bool) -> Ends:
-    if ends is None or any(factor % QUARTERS or _is_real(term) for one in ends for term, factor in one.terms):
-        return None
-    return tuple(dict.fromkeys(_whole(one, up) for one in ends))
-
-
-def _is_real(term: c.Expr) -> bool:
-    """Whether a term is one of those that the text computes."""
-    return isinstance(term, c.Binary)
-
-
-def _as_c(form: Linear, single: bool) -> c.Expr:
-    """A form as a floating number."""
-    found: c.Expr | None = None
-    for term, factor in form.terms:
-        value = term if factor == QUARTERS else c.Binary("*", c.Literal(str(factor // QUARTERS)), term)
-        found = value if found is None else c.Binary("+", found, value)
-    number = c.Literal(f"{abs(form.constant) / QUARTERS}{'f' if single else ''}")
-    if found is None:
-        return number if form.constant >= 0 else c.Unary("-", number)
-    return c.Binary("+" if form.constant > 0 else "-", found, number) if form.constant else found
-
-
-def _cast(ends: Ends, sign: int, single: bool) -> Ends:
-    """What the text computes as whole numbers, a quarter further out."""
-    if ends is None:
-        return None
-    found: list[Linear] = []
-    for form in ends:
-        if any(_is_real(term) for term, _ in form.terms):
-            if len(form.terms) > 1 or abs(form.constant) > NEXT:
-                return None
-            value = c.Cast("int", _as_c(Linear(form.terms, form.constant + sign), single))
-            found.append(Linear(((value, QUARTERS),), 0))
-        else:
-            found.append(form)
-    return tuple(dict.fromkeys(found))
-
-
-def truncated(value: Interval) -> Interval:
-    """What a conversion to a whole number makes of it, towards 0.
-
-    math: floor(x) <= trunc(x) <= max(floor(x), 0)
-    """
-    value = replace(value, low=_cast(value.low, -1, value.single), high=_cast(value.high, 1, value.single))
-    low, high = _rounded(value.low, False), _rounded(value.high, False)
-    if low is not None and all(not one.terms and one.constant < 0 for one in low):
-        low = _rounded(value.low, True)
-    above = high is not None and all(not one.terms and one.constant >= 0 for one in high)
-    whole = value.high is not None and all(one.constant % QUARTERS == 0 for one in value.high)
-    if high is not None and not (above or whole):
-        high = _either(high, (Linear((), 0),), False)
-    return replace(value, low=low, high=high)
 
 
 @dataclass(slots=True)
@@ -238,7 +96,7 @@ class Intervals:
             self.run(self.body, {})
             self.known = True
         found = self.value(subscript, self.used)
-        lows, highs = _rounded(found.low, True), _rounded(found.high, False)
+        lows, highs = rounded(found.low, True), rounded(found.high, False)
         return self.affine(found, lows, env), self.affine(found, highs, env)
 
     def affine(self, value: Interval, ends: Ends, env: Env) -> list[isl.PwAff]:
@@ -402,7 +260,7 @@ class Intervals:
     def value(self, expr: c.Expr, state: State) -> Interval:
         known = constant(expr)
         if known is not None:
-            return _number(known)
+            return plain(known)
         type_ = self.type_of(expr)
         if type_ is None or type_.kind not in ("int", "float"):
             return UNKNOWN
@@ -416,7 +274,7 @@ class Intervals:
     def computed(self, expr: c.Expr, state: State, type_: CType) -> Interval:
         match expr:
             case c.Literal(text=text) if type_.kind == "float":
-                return _exact(_literal(text))
+                return exact(as_fraction(text))
             case c.Name() if expr in state:
                 return state[expr]
             case c.Name() | c.Member() if type_.kind == "int" and base_key(expr) not in self.region.written:
@@ -424,7 +282,7 @@ class Intervals:
                 return Interval((form,), (form,))
             case c.Unary(op="-", operand=operand):
                 one, zero = self.value(operand, state), (Linear((), 0),)
-                return Interval(_mapped(zero, (-1, one.high)), _mapped(zero, (-1, one.low))).with_precision(one)
+                return Interval(mapped(zero, (-1, one.high)), mapped(zero, (-1, one.low))).with_precision(one)
             case c.Unary(op="+", operand=operand):
                 return self.value(operand, state)
             case c.Cast(operand=operand):
@@ -436,10 +294,10 @@ class Intervals:
                 one, two = self.value(left, state), self.value(right, state)
                 least, most = (two.low, two.high) if op == "+" else (two.high, two.low)
                 sign = 1 if op == "+" else -1
-                found = Interval(_mapped(one.low, (sign, least)), _mapped(one.high, (sign, most)))
+                found = Interval(mapped(one.low, (sign, least)), mapped(one.high, (sign, most)))
                 return found.with_precision(one, two)
             case c.Binary(op="*", left=c.Literal(text=left), right=c.Literal(text=right)):
-                return _exact(_literal(left), _literal(right))
+                return exact(as_fraction(left), as_fraction(right))
             case c.Binary(op="*", left=left, right=right):
                 for factor, other in ((constant(left), right), (constant(right), left)):
                     if factor is not None:
@@ -453,7 +311,7 @@ class Intervals:
                 return self.remainder(self.value(left, state), self.value(right, state))
             case c.Binary(op="&", left=left, right=right) if type_.kind == "int":
                 masks = [mask for side in (left, right) if (mask := constant(side)) is not None and mask >= 0]
-                return Interval((Linear((), 0),), _number(min(masks)).high) if masks else UNKNOWN
+                return Interval((Linear((), 0),), plain(min(masks)).high) if masks else UNKNOWN
             case c.Ternary(condition=condition, then=then, otherwise=otherwise):
                 first = self.value(then, self.where(condition, state, True))
                 return first.joined(self.value(otherwise, self.where(condition, state, False)))
@@ -479,7 +337,7 @@ class Intervals:
             return None
         if value.low is None or value.high is None or isinstance(by, c.Unary):
             return None
-        if any(_is_real(term) for form in (*value.low, *value.high) if form.constant for term, _ in form.terms):
+        if any(is_real(term) for form in (*value.low, *value.high) if form.constant for term, _ in form.terms):
             return None  # what cancels, and then grows
         bare: c.Expr = by
         if isinstance(by, c.Cast):
@@ -489,10 +347,10 @@ class Intervals:
         asked = [] if isinstance(by, c.Literal) else [c.Binary(">" if op == "/" else ">=", bare, c.Literal("0"))]
 
         def product(form: Linear, up: bool) -> Linear:
-            number = _literal(by.text) if isinstance(by, c.Literal) and op == "*" and not form.terms else None
+            number = as_fraction(by.text) if isinstance(by, c.Literal) and op == "*" and not form.terms else None
             if number is not None:
                 return Linear((), (ceil if up else floor)(number * form.constant))
-            real = c.Binary(op, _as_c(form, type_.size_bytes < 8), by)
+            real = c.Binary(op, as_c(form, type_.size_bytes < 8), by)
             return Linear(((real, QUARTERS),), 0) if form.terms or form.constant else form
 
         low, high = tuple(product(one, False) for one in value.low), tuple(product(one, True) for one in value.high)
@@ -508,7 +366,7 @@ class Intervals:
         if any(one.terms or one.constant < 0 for one in value.low):
             return UNKNOWN
         one = (Linear((), QUARTERS),)
-        high = _either(_mapped(by.high, (-1, one)), _mapped((Linear((), 0),), (-1, by.low), (-1, one)), False)
+        high = either(mapped(by.high, (-1, one)), mapped((Linear((), 0),), (-1, by.low), (-1, one)), False)
         return Interval((Linear((), 0),), high)
 
     def called(self, name: str, values: list[Interval]) -> Interval:
@@ -517,25 +375,25 @@ class Intervals:
             case _, [one] if plain in _ROUNDED:
                 above = _ROUNDED[plain]
                 one = self.roughly(one)
-                return replace(one, low=_rounded(one.low, bool(above[0])), high=_rounded(one.high, bool(above[1])))
+                return replace(one, low=rounded(one.low, bool(above[0])), high=rounded(one.high, bool(above[1])))
             case (("fabs" | "abs" | "labs"), [one]):
-                negative = _mapped((Linear((), 0),), (-1, one.low))
-                return replace(one, low=(Linear((), 0),), high=_either(one.high, negative, False))
+                negative = mapped((Linear((), 0),), (-1, one.low))
+                return replace(one, low=(Linear((), 0),), high=either(one.high, negative, False))
             case "fmin", [one, two]:
-                both, exact = one.joined(two), [v for v in (one, two) if _is_exact(v)]
+                both, exact = one.joined(two), [v for v in (one, two) if is_exact(v)]
                 return replace(both, high=exact[0].high) if exact else both
             case "fmax", [one, two]:
-                both, exact = one.joined(two), [v for v in (one, two) if _is_exact(v)]
+                both, exact = one.joined(two), [v for v in (one, two) if is_exact(v)]
                 return replace(both, low=exact[0].low) if exact else both
         return UNKNOWN
 
     @staticmethod
     def roughly(value: Interval) -> Interval:
         """The whole numbers around what the text computes."""
-        low, high = _cast(value.low, -1, value.single), _cast(value.high, 1, value.single)
+        low, high = as_wholes(value.low, -1, value.single), as_wholes(value.high, 1, value.single)
         less, more = ((Linear((), sign * QUARTERS),) for sign in (-1, 1))
-        low = low if low == value.low else _mapped(low, (1, less))
-        high = high if high == value.high else _mapped(high, (1, more))
+        low = low if low == value.low else mapped(low, (1, less))
+        high = high if high == value.high else mapped(high, (1, more))
         return replace(value, low=low, high=high)
 
     # --- conditions
@@ -564,8 +422,8 @@ class Intervals:
         now, limit = state.get(this, UNKNOWN), self.value(other, state)
         whole = mine.kind == theirs.kind == "int"
         less = Linear((), QUARTERS if whole and op in ("<", ">") else 0)
-        high = _mapped(limit.high, (-1, (less,))) if op in ("<", "<=", "==") else None
-        low = _mapped(limit.low, (1, (less,))) if op in (">", ">=", "==") else None
+        high = mapped(limit.high, (-1, (less,))) if op in ("<", "<=", "==") else None
+        low = mapped(limit.low, (1, (less,))) if op in (">", ">=", "==") else None
         found = now.within(Interval(low, high))
         kept = [*(now.low or () if low is None else ()), *(now.high or () if high is None else ())]
         if whole and not any(form.terms for form in kept):
@@ -589,22 +447,6 @@ def _is_number(type_: CType) -> bool:
 def _wraps(given: CType, type_: CType) -> bool:
     """Whether a conversion of whole numbers may change them."""
     return given.kind == type_.kind == "int" and given.size_bytes + (not given.signed) > type_.size_bytes
-
-
-def _is_exact(value: Interval) -> bool:
-    """Whether it is one number, and so no NaN."""
-    return value.low is not None and value.low == value.high and len(value.low) == 1
-
-
-def _nearer(known: Ends, found: Ends, least: bool) -> Ends:
-    """The least or the greatest one of two ends, where they can be compared; else what was found last, but for what the
-    text would have to compute."""
-    if known is None or found is None:
-        return known if found is None else found
-    if len(known) == len(found) == 1 and known[0].terms == found[0].terms:
-        return known if (known[0].constant < found[0].constant) == least else found
-    plain = [all(isinstance(t, c.Name | c.Member) for form in one for t, _ in form.terms) for one in (known, found)]
-    return known if plain == [True, False] else found
 
 
 def _of_variables(state: State) -> State:

@@ -159,7 +159,7 @@ def shape_for(program: Program, steps: Steps) -> Shape | Untiled:
         "machine": program.options.machine,
         "step by step": told_seconds(plain),
         "tried": len(tried),
-        "only for threads": work.own,
+        "only for threads": work.own or _is_for_threads(work, machine, chosen, sizes),
         "candidates": [f"{chosen} {told_sizes(sizes)}: {told_seconds(time)}", *others[: TOP - 1]],
     }
     what = f"predicted {plain / time:.1f} times as fast on {machine.name} as step by step"
@@ -332,6 +332,12 @@ def _seconds(work: _Work, machine: Cpu, kind: str, sizes: tuple[int, ...]) -> fl
     if work.own:  # rows that were not there before
         alone += columns * work.arrays * MISSES * machine.memory.latency_ns * 1e-9
     return alone * ceil(at_once / machine.cores) / at_once + machine.parallel_region_us * 1e-6 / height
+
+
+def _is_for_threads(work: _Work, machine: Cpu, kind: str, sizes: tuple[int, ...]) -> bool:
+    """Whether one core gains nothing by the tiles: what a step needs is in a cache, and the next one waits for it."""
+    alone = replace(machine, cores=1)
+    return _seconds(work, alone, kind, sizes) > GAIN * _plain_seconds(work, alone)
 
 
 def _overlapped_seconds(work: _Work, machine: Cpu, steps: int, cells: tuple[int, ...]) -> float:

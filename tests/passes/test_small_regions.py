@@ -416,6 +416,27 @@ def test_nests_that_were_parted_for_threads_run_as_written_where_there_is_little
     assert "polyc_threads(1.0 * (long)height * (8 - (long)cols) > " in text
 
 
+def test_skewed_tiles_by_which_one_thread_gains_nothing(tmp_path: Path) -> None:
+    """Each pixel hands on what it lost to the next one and to the row below, all of which is in a cache."""
+    text = """
+void diffuse(float *im, int w, int h)
+{
+    for (int y = 0; y < h - 1; y++)
+        for (int x = 1; x < w - 1; x++) {
+            float old = im[y * w + x], now = old > 0.5f ? 1.0f : 0.0f, lost = old - now;
+            im[y * w + x] = now;
+            im[y * w + x + 1] += lost * 7 / 16;
+            im[(y + 1) * w + x - 1] += lost * 3 / 16;
+            im[(y + 1) * w + x] += lost * 5 / 16;
+            im[(y + 1) * w + x + 1] += lost * 1 / 16;
+        }
+}
+"""
+    found = printed(text, tmp_path)
+    assert "in skewed tiles" in found
+    assert "if (polyc_several()) {" in found
+
+
 def printed(text: str, folder: Path) -> str:
     file = folder / "t.c"
     file.write_text(text)

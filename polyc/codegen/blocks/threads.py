@@ -62,7 +62,8 @@ def asked_of_threads(program: Program, body: Body) -> tuple[Body, list[c.Expr]]:
         enough.append(c.Call(THREADS, (reduce(lambda one, two: c.Binary("||", one, two), _weakest(asked)),)))
     in_vectors = any(isinstance(node, c.For) and _is_vector(node) for item in body for node in c.walk(item))
     asked_anyway = program.scop.search is not None  # how many threads a search needs (`ranges.py`)
-    if started and not (in_vectors or asked_anyway or helped) and _is_for_threads(program) and is_as_written(program):
+    alike = not (in_vectors or helped) and _is_for_threads(program) and is_as_written(program)
+    if started and not asked_anyway and (alike or _is_tiled_for_threads(program)):
         enough.append(c.Call(SEVERAL, ()))
     elif started and not asked_anyway and (width := _width_of_strips(program)):
         wanted: c.Expr = c.Call(MANY if width < NARROW else SEVERAL, ())
@@ -159,6 +160,13 @@ def _is_for_threads(program: Program) -> bool:
     return not any(
         m.role is not Role.LOOP or m.lanes or m.lookups or m.past_caches or m.owned or m.atomics for m in members
     )
+
+
+def _is_tiled_for_threads(program: Program) -> bool:
+    """Whether all that was done are skewed tiles by which one thread gains nothing (`cost/time_sizes.py`)."""
+    tiled = [r for r in program.remarks if r.code == "time-tiled"]
+    done = {name for r in tiled for name in r.statements if r.data.get("only for threads")}
+    return bool(done) and done >= program.scop.statements.keys()
 
 
 def _width_of_strips(program: Program) -> int:

@@ -21,6 +21,7 @@ FAR = QUARTERS << 20
 NEXT = QUARTERS << 10
 """No larger constant is added to what the text computes."""
 Ends = tuple[Linear, ...] | None
+ZERO = (Linear((), 0),)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +79,7 @@ def few(forms: Iterable[Linear], least: bool) -> Ends:
 
 
 def plain(value: int) -> Interval:
+    """A whole number."""
     form = Linear((), QUARTERS * value)
     return Interval((form,), (form,)) if abs(form.constant) <= FAR else UNKNOWN
 
@@ -85,8 +87,8 @@ def plain(value: int) -> Interval:
 def as_fraction(text: str) -> Fraction | None:
     """A number as it is written; None for hexadecimal fractions."""
     whole = literal_value(text)
-    plain = text.lower().rstrip("fl")
-    return Fraction(whole) if whole is not None else None if "x" in plain else Fraction(plain)
+    digits = text.lower().rstrip("fl")
+    return Fraction(whole) if whole is not None else None if "x" in digits else Fraction(digits)
 
 
 def exact(*factors: Fraction | None) -> Interval:
@@ -118,6 +120,7 @@ def whole_form(form: Linear, up: bool) -> Linear:
 
 
 def rounded(ends: Ends, up: bool) -> Ends:
+    """Ends rounded to whole numbers; None where they are none of sizes."""
     if ends is None or any(factor % QUARTERS or is_real(term) for one in ends for term, factor in one.terms):
         return None
     return tuple(dict.fromkeys(whole_form(one, up) for one in ends))
@@ -168,7 +171,7 @@ def truncated(value: Interval) -> Interval:
     above = high is not None and all(not one.terms and one.constant >= 0 for one in high)
     whole = value.high is not None and all(one.constant % QUARTERS == 0 for one in value.high)
     if high is not None and not (above or whole):
-        high = either(high, (Linear((), 0),), False)
+        high = either(high, ZERO, False)
     return replace(value, low=low, high=high)
 
 
@@ -184,5 +187,5 @@ def nearer(known: Ends, found: Ends, least: bool) -> Ends:
         return known if found is None else found
     if len(known) == len(found) == 1 and known[0].terms == found[0].terms:
         return known if (known[0].constant < found[0].constant) == least else found
-    plain = [all(isinstance(t, c.Name | c.Member) for form in one for t, _ in form.terms) for one in (known, found)]
-    return known if plain == [True, False] else found
+    sizes = [all(isinstance(t, c.Name | c.Member) for form in one for t, _ in form.terms) for one in (known, found)]
+    return known if sizes == [True, False] else found

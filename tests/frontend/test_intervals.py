@@ -250,3 +250,25 @@ int main(void)
     done = subprocess.run([tmp_path / "run"], capture_output=True, text=True, check=False)
     assert not done.stdout
     assert known > count // 2
+
+
+@pytest.mark.parametrize("kept", ["k = k % n;", "if (k >= -3 && k < n)", "if (k == -2)"])
+def test_what_was_asked_for_an_end_is_asked_as_long_as_it_counts(kept: str) -> None:
+    """That `i * s` is at least 0 holds for s >= 0 only, whatever else is known of it then."""
+    text = f"""
+void f(int n, const float *p, float *restrict out, float s)
+{{
+#pragma scop
+    for (int i = 0; i < n; i++) {{
+        float v = i * s;
+        int k = (int)v;
+        {kept}
+            out[i] = p[k];
+    }}
+#pragma endscop
+}}
+"""
+    (region,) = read("t.c", InputOptions(), text=text).regions
+    (found,) = [a for s in region.scop.statements.values() for a in s.accesses if a.array == "p"]
+    if found.relation.range().is_subset(isl.Set("[n] -> { p[o0] : o0 >= 0 }")):
+        assert any(one.name == "s_ge_0" for one in region.scop.parameters)

@@ -236,11 +236,8 @@ class LoopPrinter:
         body = self.statements(inner, below)
         inside = _in_scope(body)
         _is_filled(chosen, inside)
-        return (
-            c.Block(
-                (*_used(declared, inside), *mentioned((d.name for d in declared), inside), *_opened(body, declared))
-            ),
-        )
+        quiet = mentioned((d.name for d in declared), inside)
+        return (c.Block((*_used(declared, inside), *quiet, *_opened(body, declared))),)
 
     def declarations_of(self, buffers: Iterable[Buffer]) -> tuple[c.Decl, ...]:
         """One for each name: buffers that follow each other in one place share it."""

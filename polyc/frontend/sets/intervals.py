@@ -29,9 +29,9 @@ from math import ceil, floor
 import islpy as isl
 
 from polyc.analysis.ends import (
-    FAR,
     QUARTERS,
     UNKNOWN,
+    ZERO,
     Ends,
     Interval,
     as_c,
@@ -48,6 +48,7 @@ from polyc.analysis.ends import (
 )
 from polyc.analysis.expressions.facts import assigned_scalars, base_key, constant, indices, induction
 from polyc.analysis.expressions.linear import Linear
+from polyc.analysis.expressions.ranges import MIRRORED
 from polyc.frontend.c.ctype import INT
 from polyc.frontend.c.functions import PURE, has_no_effect
 from polyc.frontend.c.state import Env, Region, number
@@ -60,8 +61,10 @@ from polyc.records import dataclass, field, replace
 MOST_SINGLE, MOST_DOUBLE = 1 << 21, 1 << 50
 """Sizes of which floats hold a quarter more or less."""
 NEAR, NEAR_DOUBLE = 1 << 16, 1 << 30
+"""What the text computes is no larger."""
 MOST_STEPS = 8
-_FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "=="}
+"""Operations in such a product."""
+_FLIPPED = MIRRORED | {"==": "=="}
 _OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<", "!=": "=="}
 _ROUNDED = {"floor": (0, 0), "ceil": (1, 1), "trunc": (0, 1), "round": (0, 1), "rint": (0, 1), "nearbyint": (0, 1)}
 _ROUNDED |= dict.fromkeys(("lrint", "lround", "llrint", "llround"), (0, 1))
@@ -281,8 +284,7 @@ class Intervals:
                 form = Linear(((expr, QUARTERS),), 0)
                 return Interval((form,), (form,))
             case c.Unary(op="-", operand=operand):
-                one, zero = self.value(operand, state), (Linear((), 0),)
-                return Interval(mapped(zero, (-1, one.high)), mapped(zero, (-1, one.low))).with_precision(one)
+                return self.times(-1, self.value(operand, state))
             case c.Unary(op="+", operand=operand):
                 return self.value(operand, state)
             case c.Cast(operand=operand):
@@ -311,7 +313,7 @@ class Intervals:
                 return self.remainder(self.value(left, state), self.value(right, state))
             case c.Binary(op="&", left=left, right=right) if type_.kind == "int":
                 masks = [mask for side in (left, right) if (mask := constant(side)) is not None and mask >= 0]
-                return Interval((Linear((), 0),), plain(min(masks)).high) if masks else UNKNOWN
+                return Interval(ZERO, plain(min(masks)).high) if masks else UNKNOWN
             case c.Ternary(condition=condition, then=then, otherwise=otherwise):
                 first = self.value(then, self.where(condition, state, True))
                 return first.joined(self.value(otherwise, self.where(condition, state, False)))
@@ -320,20 +322,15 @@ class Intervals:
         return UNKNOWN
 
     def times(self, factor: int, value: Interval) -> Interval:
-        ends = [
-            None if end is None else tuple(Linear((), 0).plus(one, factor) for one in end)
-            for end in (value.low, value.high)
-        ]
-        if any(abs(one.constant) > FAR for end in ends for one in end or ()):
-            return UNKNOWN
+        ends = [mapped(ZERO, (factor, end)) for end in (value.low, value.high)]
         low, high = ends if factor >= 0 else ends[::-1]
         return Interval(low, high).with_precision(value)
 
     def scaled(self, op: str, value: Interval, by: c.Expr, type_: CType) -> Interval | None:
         """A product with a number that the region does not change, or a quotient by it, if that is not negative."""
         names = {node.name for node in c.walk(by) if isinstance(node, c.Name)}
-        plain = all(isinstance(n, c.Name | c.Literal | c.Member | c.Binary | c.Unary | c.Cast) for n in c.walk(by))
-        if names & self.region.written or not plain or not has_no_effect(by):
+        simple = all(isinstance(n, c.Name | c.Literal | c.Member | c.Binary | c.Unary | c.Cast) for n in c.walk(by))
+        if names & self.region.written or not simple or not has_no_effect(by):
             return None
         if value.low is None or value.high is None or isinstance(by, c.Unary):
             return None
@@ -347,9 +344,9 @@ class Intervals:
         asked = [] if isinstance(by, c.Literal) else [c.Binary(">" if op == "/" else ">=", bare, c.Literal("0"))]
 
         def product(form: Linear, up: bool) -> Linear:
-            number = as_fraction(by.text) if isinstance(by, c.Literal) and op == "*" and not form.terms else None
-            if number is not None:
-                return Linear((), (ceil if up else floor)(number * form.constant))
+            known = as_fraction(by.text) if isinstance(by, c.Literal) and op == "*" and not form.terms else None
+            if known is not None:
+                return Linear((), (ceil if up else floor)(known * form.constant))
             real = c.Binary(op, as_c(form, type_.size_bytes < 8), by)
             return Linear(((real, QUARTERS),), 0) if form.terms or form.constant else form
 
@@ -366,25 +363,25 @@ class Intervals:
         if any(one.terms or one.constant < 0 for one in value.low):
             return UNKNOWN
         one = (Linear((), QUARTERS),)
-        high = either(mapped(by.high, (-1, one)), mapped((Linear((), 0),), (-1, by.low), (-1, one)), False)
-        return Interval((Linear((), 0),), high)
+        high = either(mapped(by.high, (-1, one)), mapped(ZERO, (-1, by.low), (-1, one)), False)
+        return Interval(ZERO, high).with_precision(value, by)
 
     def called(self, name: str, values: list[Interval]) -> Interval:
-        plain = name.removesuffix("f") if name.removesuffix("f") in (*_ROUNDED, "fmin", "fmax", "fabs") else name
-        match plain, values:
-            case _, [one] if plain in _ROUNDED:
-                above = _ROUNDED[plain]
+        base = name.removesuffix("f") if name.removesuffix("f") in (*_ROUNDED, "fmin", "fmax", "fabs") else name
+        match base, values:
+            case _, [one] if base in _ROUNDED:
+                above = _ROUNDED[base]
                 one = self.roughly(one)
                 return replace(one, low=rounded(one.low, bool(above[0])), high=rounded(one.high, bool(above[1])))
             case (("fabs" | "abs" | "labs"), [one]):
-                negative = mapped((Linear((), 0),), (-1, one.low))
-                return replace(one, low=(Linear((), 0),), high=either(one.high, negative, False))
+                negative = mapped(ZERO, (-1, one.low))
+                return replace(one, low=ZERO, high=either(one.high, negative, False))
             case "fmin", [one, two]:
-                both, exact = one.joined(two), [v for v in (one, two) if is_exact(v)]
-                return replace(both, high=exact[0].high) if exact else both
+                both, sure = one.joined(two), [v for v in (one, two) if is_exact(v)]
+                return replace(both, high=sure[0].high) if sure else both
             case "fmax", [one, two]:
-                both, exact = one.joined(two), [v for v in (one, two) if is_exact(v)]
-                return replace(both, low=exact[0].low) if exact else both
+                both, sure = one.joined(two), [v for v in (one, two) if is_exact(v)]
+                return replace(both, low=sure[0].low) if sure else both
         return UNKNOWN
 
     @staticmethod
@@ -425,7 +422,7 @@ class Intervals:
         high = mapped(limit.high, (-1, (less,))) if op in ("<", "<=", "==") else None
         low = mapped(limit.low, (1, (less,))) if op in (">", ">=", "==") else None
         found = now.within(Interval(low, high))
-        kept = [*(now.low or () if low is None else ()), *(now.high or () if high is None else ())]
+        kept = [*(now.low or () if found.low == now.low else ()), *(now.high or () if found.high == now.high else ())]
         if whole and not any(form.terms for form in kept):
             asked = limit.asked | now.asked if kept else limit.asked
             found = replace(found, single=limit.single, double=limit.double, asked=asked, weight=limit.weight)

@@ -34,7 +34,7 @@ from polyc.frontend.c.liveness import (
     is_static_of_file,
     read_after,
 )
-from polyc.frontend.c.parse import CALLED, IDENTIFIER, Parsed, readable, without_own_loops
+from polyc.frontend.c.parse import CALLED, IDENTIFIER, MEMBER, Parsed, readable, without_own_loops
 from polyc.frontend.c.preamble import local_types
 from polyc.frontend.c.references import place_of
 from polyc.frontend.c.state import CTX, EVERYTHING, Env, Region, number, restore, saved, variable
@@ -982,7 +982,7 @@ class Modeller:
             if (stop := min(other.end - item.start, end)) > other.body - item.start:
                 end = other.body - item.start
                 text = text[:end] + text[stop:]
-        outside = COMMENT_OR_STRING.sub(" ", text)
+        outside = MEMBER.sub(" ", COMMENT_OR_STRING.sub(" ", text))
         counts = Counter(IDENTIFIER.findall(outside))
         local = (Storage.LOCAL, Storage.ARGUMENT)
         declared: frozenset[str] | None = None

@@ -201,6 +201,14 @@ def test_orphans_are_names_that_only_the_region_uses(scop: Modeller) -> None:
     assert found.orphans_read == {"m", "i"}
 
 
+def test_a_member_of_the_same_name_is_no_mention(scop: Modeller) -> None:
+    after = "return p[0].x > q->\ny;"
+    text = function(
+        "for (y = 0; y < n; y++) a[y] = x;", "int x = 1, y;", after, arguments="int n, double *a, P *p, P *q"
+    )
+    assert scop("typedef struct { int x, y; } P;" + text).orphans == ("n", "a", "x", "y")
+
+
 def test_what_the_region_declares_is_no_orphan(scop: Modeller) -> None:
     """Its declaration is gone with the original loops, whatever else in the file has the same name."""
     found = scop("typedef struct { int t; } other;" + function("double t = 1; a[0] = t;"))

@@ -429,3 +429,21 @@ def test_more_producers_than_the_model_looks_at_together_keep_the_tiles_of_those
     assert result.verified
     (group,) = result.program.groups
     assert len(group.fused) == 9
+
+
+def test_a_box_of_tiles_in_many_pieces(tmp_path: Path) -> None:
+    """isl ended the process: it was to join hundreds of pieces, one for each of the tiles of two readers."""
+    text = function(
+        "double In[49][56], double B[41], double D[30][33], double Out[40]",
+        "double A[46][55], C[42][53], E[12][12];",
+        """for (int i = 0; i < 46; i++) for (int j = 0; j < 55; j++) A[i][j] = In[i + 1][j] + In[i + 3][j + 1];
+        for (int i = 0; i < 42; i++) for (int j = 0; j < 53; j++) C[i][j] = A[i + 4][j + 2] + A[i][j + 2];
+        for (int i = 0; i < 12; i++) for (int j = 2; j < 12; j++) E[i][j] = C[i + 5][j + 41];
+        for (int i = 0; i < 12; i++)
+            for (int j = 2; j < 12; j++) D[i][j] = C[i + 2][j + 38] + C[i][j + 39] + C[i + 4][j + 39];
+        for (int i = 3; i < 30; i += 4) Out[i] = D[2][i + 1] + D[i][i + 3];
+        for (int i = 0; i < 40; i++) Out[i] = C[i + 2][-i + 39] * B[i + 1];""",
+    )
+    result = compile_region(region_of(text, tmp_path), Options(tile_sizes=(3, 7), threads="always"))
+    assert result.verified
+    assert "verification-failed" not in {r.code for r in result.program.remarks}

@@ -34,6 +34,8 @@ from polyc.records import dataclass, field
 
 IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*")
 CALLED = re.compile(r"\b([A-Za-z_]\w*)\s*\(")
+MEMBER = re.compile(rf"(?:(?<=[\w\])])\s*\.|->)\s*{IDENTIFIER.pattern}")
+"""The name of a member behind what has it, which is none of a variable."""
 SKIPPED = "__polyc_skipped"
 UNKNOWN = "struct _"
 """A type of which nothing is known."""

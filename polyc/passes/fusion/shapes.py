@@ -16,7 +16,7 @@ from polyc.nests.samples import middle_tile
 from polyc.passes.fusion.boxed import by_cells, count_at, is_ragged, is_simpler
 from polyc.passes.fusion.cluster import MOST_PIECES, Cluster
 from polyc.passes.fusion.neighbours import Neighbours
-from polyc.poly import empty_map, has_remainders, maps, names, sets
+from polyc.poly import coalesced, empty_map, has_remainders, maps, names, sets
 
 HULL_SLACK = 1.1
 
@@ -53,7 +53,7 @@ class Shapes:
         assert nest.band is not None
         parallel = nest.band.members[: nest.band.coincident_prefix]
         grouping = values(self.outer.members + parallel, nest.instances)
-        tiles = cluster.tile_of.intersect_domain(all_instances(cluster.outputs)).range()
+        tiles = coalesced(cluster.tile_of.intersect_domain(all_instances(cluster.outputs)).range())
         boxed: isl.UnionMap | None = None
         if has_remainders(flow):  # to describe exactly what is needed of each kind of cells may take isl too long
             boxed = self._same_outer(by_cells(self.program, cluster.tile_of, tiles, nest, grouping))
@@ -125,7 +125,7 @@ class Shapes:
     def _one_piece(self, cluster: Cluster, relation: isl.UnionMap, within: isl.UnionSet) -> isl.UnionMap:
         """Each map of a relation from tiles, or its hull where that is little larger, as far as it is `within`."""
         found = empty_map(relation)
-        tiles = cluster.tile_of.intersect_domain(all_instances(cluster.outputs)).range()
+        tiles = coalesced(cluster.tile_of.intersect_domain(all_instances(cluster.outputs)).range())
         for piece in maps(relation):
             chosen = piece
             if piece.n_basic_map() > 1:

@@ -9,7 +9,7 @@ from functools import reduce
 import islpy as isl
 
 from polyc.bounded import survived
-from polyc.poly import coalesced, convex, empty_map, has_remainders, is_over_budget, maps
+from polyc.poly import coalesced, convex, empty_map, has_remainders, is_over_budget, maps, sets
 from polyc.records import dataclass
 
 
@@ -74,6 +74,9 @@ def compute_false(accesses: Accesses, order: isl.UnionMap, every_pair: bool = Fa
     Only up to the write before: the rest follows by transitivity. With `every_pair` all of them.
     """
     if every_pair:
+        if _is_one_cell(accesses.all):
+            before, after = (order.intersect_domain(one.domain()) for one in (accesses.all, accesses.all_writes))
+            return coalesced(before.lex_lt_union_map(after))
         none = isl.UnionMap.empty(accesses.writes.get_space())
         return _last(accesses.all_writes, none, accesses.all, accesses, order, True).dependence
     may = accesses.reads.union(accesses.may_writes)
@@ -114,7 +117,8 @@ def _computed(
     order: isl.UnionMap,
     checked: bool,
 ) -> Flow:
-    if (found := _written_once(sinks, must, may, order)) is not None:
+    found = _written_once(sinks, must, may, order) or _in_one_block(sinks, must, may, order)
+    if found is not None:
         return found
     remainders = any(has_remainders(one) for one in (sinks, must, may, order))
     pieces = convex(sinks) if remainders and all(one.n_basic_map() == 1 for one in maps(must.union(may))) else []
@@ -208,6 +212,54 @@ def _written_once(sinks: isl.UnionMap, must: isl.UnionMap, may: isl.UnionMap, or
         found = found.union(isl.UnionMap.from_map(whose.reverse()))
     none = _unwritten(sinks, then, pairs) if sources is must else sinks
     return Flow(coalesced(coalesced(found).range_factor_domain()), coalesced(none))
+
+
+def _in_one_block(sinks: isl.UnionMap, must: isl.UnionMap, may: isl.UnionMap, order: isl.UnionMap) -> Flow | None:
+    """The answer for a scalar that statements of one block write and read, in the same iterations: a temporary.
+
+    math: all of them run at [u, p, c], with their own p, the same u, and c that is a constant, and the first one
+          writes: in each u, the last write before the reads at p is that of the greatest p' < p
+    None where that is not all.
+    """
+    if not may.is_empty() or not _is_one_cell(must.union(sinks)):
+        return None
+    first, then = _placed(must, order), _placed(sinks, order)
+    if not first or not then:
+        return None
+    columns = list(zip(*(at for _, at in first + then), strict=True))
+    apart = [k for k, column in enumerate(columns) if len(set(column)) > 1]
+    if len(apart) != 1 or any(None in column for column in columns[apart[0] :]):
+        return None
+    (position,) = apart
+    written = {at[position]: _block(write, order, position) for write, at in first}
+    read = [(at[position], _block(sink, order, position)) for sink, at in then]
+    found = empty_map(sinks)
+    (_, block), *_ = read
+    same = block.is_injective() and all(_nameless(one).is_equal(_nameless(block)) for one in written.values())
+    if len(written) < len(first) or not same:
+        return None
+    for place, block in read:
+        before = [p for p in written if p is not None and place is not None and p < place]
+        if not before or not _nameless(block).is_equal(_nameless(read[0][1])):
+            return None
+        found = found.union(isl.UnionMap.from_map(written[max(before)].apply_range(block.reverse())))
+    return Flow(found, empty_map(sinks))
+
+
+def _block(access: isl.Map, order: isl.UnionMap, position: int) -> isl.Map:
+    """`{ S[i] -> [u] }`: when a block runs that an access is in, by the order without the position in the block."""
+    when = _piece(order, access.get_space().domain(), _values_of(order)).intersect_domain(access.domain())
+    return when.project_out(isl.dim_type.out, position, 1)
+
+
+def _nameless(when: isl.Map) -> isl.Map:
+    return when.flatten_domain().reset_tuple_id(isl.dim_type.in_)
+
+
+def _is_one_cell(accesses: isl.UnionMap) -> bool:
+    """Whether all accesses are of one scalar."""
+    cells = accesses.range()
+    return bool(cells.n_set() == 1 and sets(cells)[0].dim(isl.dim_type.set) == 0)
 
 
 def _unwritten(

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 
 from polyc import fallback
-from polyc.analysis.coincident import with_coincident_loops
+from polyc.analysis.coincident import is_serial, with_coincident_loops
 from polyc.analysis.dependences import Known, compute_dependences, has_large_factors, no_dependences
 from polyc.analysis.loop_facts import achieved
 from polyc.analysis.members import with_members_apart
@@ -79,6 +79,8 @@ OTHER_LOOPS: tuple[tuple[str, Pass], ...] = (
     ("spaced", with_spaced_values),
 )
 """Ways to have isl make other loops of the same order, where those that it made are refused."""
+MOST_SERIAL = 24
+"""Statements of a region that nobody marked, beyond which nothing is tried where all of its loops carry dependences."""
 AS_WRITTEN = "the region stays as it was written"
 
 
@@ -350,6 +352,8 @@ def _attempted(attempt: Attempt) -> Compiled:
         return attempt.as_written(fallback.not_mapped(initial, "its arrays may overlap"), initial)
     if options.gpu and (reason := obstacle(attempt.region, options.target)) is not None:
         return attempt.as_written(fallback.not_mapped(initial, reason), initial)
+    if scop.unmarked and len(scop.statements) > MOST_SERIAL and is_serial(initial):
+        return attempt.as_written(initial, initial)
     search = Search(
         {TREE: partial(_refused_tree, attempt), TEXT: partial(_refused_text, attempt)},
         _ready,

@@ -71,7 +71,9 @@ def compile_file(path: str, values: dict[str, Any], default_cc: str = "cc", *, t
     watch = Stopwatch()
     with watch.stage("start"):
         from polyc import frontend
+        from polyc.analysis.coincident import is_serial
         from polyc.analysis.loop_facts import hides_loops
+        from polyc.frontend.detect import Everywhere
         from polyc.pipeline import compile_region
 
         given, wanted = o.input_options(values, default_cc), o.transform_options(values)
@@ -96,6 +98,8 @@ def compile_file(path: str, values: dict[str, Any], default_cc: str = "cc", *, t
             gained.append(region.scop)
         elif any(remark.code == REFUSED for remark in found.program.remarks):
             refused.append(found)
+        elif is_serial(replace(found.initial, remarks=found.program.remarks)):
+            return Everywhere(reason)
         return reason
 
     refused: list[Compiled] = []

@@ -82,12 +82,18 @@ class _Together(str):
     """Why the lines of several statements cannot be replaced together; those of one may be."""
 
 
+class Everywhere(str):
+    """Why nothing is gained of some loops, nor of any loop in them."""
+
+
 @dataclass(slots=True)
 class Found:
     """What a search gives."""
 
     regions: list[Region] = field(default_factory=list)
     left: list[Diagnostic] = field(default_factory=list)
+    in_vain: int = 0
+    """As in `Scop`."""
 
 
 def worth_a_look(text: str) -> bool:
@@ -240,6 +246,7 @@ class Detector:
         self.bare += [one for item in items for one in with_blocks(item)]
         begin = ahead(self.chunks.text, part.start)
         visited = [inner for inner in outermost_blocks(items) if not self.is_shared(begin, inner)]
+        visited = [] if isinstance(reason, Everywhere) else visited
         loops = list(outermost_loops(items, visited))
         for loop in loops:
             self.leave(self.parsed.original(self.parsed.offset(loop.coord)), reason)
@@ -402,8 +409,10 @@ class Detector:
         marked = Marked(start, start, parts[-1].end, self.index, None, marks, place, begins, bare, self.promised)
         try:
             region = self.model(marked, self.parsed)
+            region = replace(region, scop=replace(region.scop, in_vain=self.found.in_vain))
             bad = self.hopeless(region, parts)
             reason = self.judge(region) if not bad else None
+            self.found.in_vain += len(region.scop.statements) ** 2 if reason is not None else 0
         except UserError as problem:
             block.block_items = before
             first = problem.diagnostics[0]
@@ -421,7 +430,7 @@ class Detector:
             block.block_items = before
             if not bad and region.scop.shared and len(parts) > 1:
                 raise _TooMuch  # one of several loops would lose its threads
-            return bad or dict.fromkeys(everything, str(reason))
+            return bad or dict.fromkeys(everything, reason or "")
         self.found.regions.append(region)
         return None
 
@@ -621,4 +630,4 @@ def outermost_blocks(items: list[c_ast.Node]) -> Iterator[c_ast.Compound]:
                 yield from outermost_blocks([child])
 
 
-__all__ = ["Detector", "Found", "Judge", "why_not", "worth_a_look"]
+__all__ = ["Detector", "Everywhere", "Found", "Judge", "why_not", "worth_a_look"]

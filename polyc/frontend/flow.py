@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import reduce
 
 import islpy as isl
@@ -13,10 +13,13 @@ from polyc.flow import Accesses, Flow, compute_flow
 from polyc.frontend.build import Placed, drafts, order_map, place, without_empty
 from polyc.frontend.c.state import CTX, EVERYTHING, Region, lifted_set
 from polyc.frontend.extract import Draft, Item
-from polyc.frontend.sets.accesses import READ, WRITE
+from polyc.frontend.sets.accesses import READ, WRITE, Raw
 from polyc.model.scop import Array
-from polyc.poly import in_name, maps, out_name, project, set_name, sets
+from polyc.poly import OverBudget, budget, in_name, maps, out_name, project, set_name, sets
 from polyc.records import dataclass, field, replace
+
+MOST_OPERATIONS = 500_000
+"""isl operations for what is good to know of an array, half a second."""
 
 
 def accesses_of(placed: list[Placed], arrays: frozenset[str], *, reads: bool) -> isl.UnionMap:
@@ -40,12 +43,40 @@ def read_first(placed: list[Placed], arrays: frozenset[str], context: isl.Set) -
 
     math: may_no_source(flow(reads, must-writes))
     """
-    if not arrays:
-        return {}
-    reads = accesses_of(placed, arrays, reads=True).intersect_params(context.params())
-    writes = accesses_of(placed, arrays, reads=False)
-    exposed = flow_of(reads, writes, order_map(placed)).live_in.range()
-    return {set_name(piece): piece for piece in sets(exposed) if not piece.is_empty()}
+    reads: dict[str, isl.UnionMap] = {}
+    for one, raw in _uncovered(placed, arrays):
+        read = isl.UnionMap.from_map(one.access(raw))
+        reads[raw.array] = reads[raw.array].union(read) if raw.array in reads else read
+    order = order_map(placed)
+    found: dict[str, isl.Set] = {}
+    for array, read in sorted(reads.items()):
+        read = read.intersect_params(context.params())
+        try:
+            with budget(CTX, MOST_OPERATIONS):
+                exposed = flow_of(read, accesses_of(placed, frozenset([array]), reads=False), order).live_in.range()
+        except OverBudget:
+            exposed = read.range()  # perhaps all of it
+        found |= {set_name(piece): piece for piece in sets(exposed) if not piece.is_empty()}
+    return found
+
+
+def _uncovered(placed: list[Placed], arrays: frozenset[str]) -> Iterator[tuple[Placed, Raw]]:
+    """The reads of some arrays but those of a cell that a statement before, in the same block or one around it, has
+    written in any case: of straight-line code with its temporaries, these are most."""
+    written: dict[tuple[str, tuple[int | str, ...]], list[Raw]] = {}
+    for one in placed:
+        for raw in one.draft.accesses:
+            if raw.kind is not READ or raw.array not in arrays:
+                continue
+            blocks = (one.order[:depth] for depth in range(len(one.order)))
+            before = (write for block in blocks for write in written.get((raw.array, block), ()))
+            if not any(raw.relation.is_subset(write.relation) for write in before):
+                yield one, raw
+        if one.draft.exit_of:
+            continue  # its accesses are restricted later
+        for raw in one.draft.accesses:
+            if raw.kind is WRITE and raw.array in arrays:
+                written.setdefault((raw.array, one.order[:-1]), []).append(raw)
 
 
 def inside_rows(placed: list[Placed], arrays: Iterable[Array]) -> isl.Set:

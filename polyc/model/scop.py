@@ -473,6 +473,8 @@ class Scop:
     """Scalars that are a constant above zero, or +0.0, before the region."""
     unmarked: bool = False
     """Whether polyc found it by itself."""
+    in_vain: int = 0
+    """What was tried before in its file without any gain: the squares of the regions' numbers of statements."""
     search: Search | None = None
     """What is run before the region to find out which elements it touches, where `apart` needs that."""
     reach: Search | str = ""

@@ -236,6 +236,42 @@ class Ordinary(Nests):
         target = self.target(len(names))
         return self.with_temporaries(loops, lets, (self.assign(target, self.place(target, names), value),))
 
+    # Straight-line code.
+
+    def straight_nest(self) -> Item:
+        """Dozens of statements in one body, as transforms and flux computations have: temporaries that are set once or
+        again, and elements of several arrays beside each other."""
+        loops = self.drawn_loops(self.pick((1, 1, 2)), [])
+        names = [loop.name for loop in loops]
+        targets = [self.target(self.pick((len(loops), 1))) for _ in range(self.integer(1, 3))]
+        known: list[str] = []
+        items: list[Item] = []
+
+        def value(inside: list[str]) -> Value:
+            drawn = self.value(inside, known[-6:], 1)
+            near = known[-6:]
+            return (
+                Op(self.pick(("+", "-", "*")), Temporary(self.pick(near)), drawn) if near and self.chance(60) else drawn
+            )
+
+        for _ in range(self.integer(16, 26)):
+            match self.integer(0, 5):
+                case 0 | 1 | 2:
+                    declared = Declare(self.fresh("t"), self.pick(self.types), value(names))
+                    known.append(declared.name)
+                    items.append(declared)
+                case 3 if known:
+                    items.append(Update(self.pick(known[-6:]), self.pick(("=", "+=")), value(names)))
+                case _:
+                    target = self.pick(targets)
+                    items.append(self.assign(target, self.place(target, names), value(names)))
+        if self.chance(25):
+            (inner,) = self.drawn_loops(1, names)
+            inside = [*names, inner.name]
+            target = self.target(1)
+            items.append(replace(inner, body=(self.assign(target, self.place(target, inside), value(inside)),)))
+        return self.around(loops, tuple(items))
+
     # Assertions.
 
     def asserted(self, nest: Item | Cover) -> Item | Cover:

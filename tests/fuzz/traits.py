@@ -24,6 +24,9 @@ from tests.fuzz.model import (
     nodes,
 )
 
+STRAIGHT = 16
+"""Statements of a body that polyc schedules as one."""
+
 
 def traits(program: Program) -> list[str]:
     """The names of all that is in the program."""
@@ -46,6 +49,9 @@ def traits(program: Program) -> list[str]:
         "calls that move memory": program.transfers,
         "loops between pointers": program.walked,
         "index temporaries": any(isinstance(part, Let) for part in parts),
+        "straight-line code": any(
+            isinstance(part, Loop) and sum(not isinstance(one, Loop) for one in part.body) >= STRAIGHT for part in parts
+        ),
         "places that are clamped": any(isinstance(part, Let) and bool(part.form) for part in parts),
         "borders that are joined": any(isinstance(part, Wrap) for part in parts),
         "functions for subscripts": any(array.flat and array.helper and array.rank == 2 for array in program.arrays),

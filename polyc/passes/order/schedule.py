@@ -26,6 +26,7 @@ from polyc.passes.order.cells import with_loops_over_cells
 from polyc.passes.order.joined import join_parallel_loops
 from polyc.passes.order.live_ranges import kept_by_others
 from polyc.passes.order.symbolic import at_sizes, with_symbols
+from polyc.passes.order.together import together
 from polyc.poly import (
     OverBudget,
     among,
@@ -113,26 +114,27 @@ def _scheduled(program: Program) -> Program:
     scop, dependences = program.scop, program.dependences
     # Inside the context: isl crashes on a dependence that contradicts it.
     flow, false = (d.intersect_params(scop.context) for d in (dependences.flow, dependences.false))
-    flow, order = by_distance(flow), by_distance(flow.union(false))
-    constraints = isl.ScheduleConstraints.on_domain(scop.domain).set_context(scop.context)
+    bodies = together(program.tree)
+    flow, order = by_distance(bodies.order(flow)), by_distance(bodies.order(flow.union(false)))
+    constraints = isl.ScheduleConstraints.on_domain(bodies.scheduled(scop.domain)).set_context(scop.context)
     constraints = constraints.set_coincidence(order).set_proximity(flow)
     kept_apart = constraints.set_validity(order)
     if not dependences.tagged_private_false.is_empty():
+        tagged = (dependences.tagged_flow, dependences.tagged_private_false)
         kept_apart = kept_apart.set_conditional_validity(
-            dependences.tagged_flow.intersect_params(scop.context),
-            dependences.tagged_private_false.intersect_params(scop.context),
+            *bodies.tagged(*(one.intersect_params(scop.context) for one in tagged))
         )
     try:
-        tree = scheduled(kept_apart, program)
+        tree = bodies.expanded(scheduled(kept_apart, program))
         for _ in range(MOST_TRIES):
-            kept = by_distance(kept_by_others(tree, program).intersect_params(scop.context))
+            kept = by_distance(bodies.order(kept_by_others(tree, program).intersect_params(scop.context)))
             if kept.is_subset(order):
                 break
             order = order.union(kept)
-            tree = scheduled(kept_apart.set_validity(order).set_coincidence(order), program)
+            tree = bodies.expanded(scheduled(kept_apart.set_validity(order).set_coincidence(order), program))
         if not keeps_live_ranges(tree, program):
-            every = order.union(by_distance(dependences.private_false.intersect_params(scop.context)))
-            tree = scheduled(constraints.set_validity(every), program)
+            every = bodies.order(dependences.private_false.intersect_params(scop.context))
+            tree = bodies.expanded(scheduled(constraints.set_validity(order.union(by_distance(every))), program))
     except isl.Error as error:
         if is_over_budget(error):
             return _not_ended(program)

@@ -42,6 +42,8 @@ PRIVATE_BYTES = 4096
 """The largest array of which each thread of a GPU has a copy."""
 LATE = 15.0
 """Seconds of processor time of a region, its children included, after which no search for the pass at fault begins."""
+MOST_UNMARKED = 8.0
+"""The same of one of the many that polyc tries, after which nothing else is tried where it is refused."""
 PRINTING, READING = 3, 4
 """How many times the isl operations of a pass printing a program may take, and comparing the text with it."""
 
@@ -84,12 +86,20 @@ class Attempt:
     @property
     def is_late(self) -> bool:
         """Whether the region has taken so much processor time that nothing else is tried where it is refused."""
-        return self.options.budget > 0 and processor_seconds() - self.begun > LATE
+        return self.options.budget > 0 and processor_seconds() - self.begun > min(LATE, self.most)
 
     @property
     def is_over(self) -> bool:
         """Whether it has taken so much that the region stays as it was written."""
-        return self.options.budget > 0 and processor_seconds() - self.begun > 2 * LATE
+        return self.options.budget > 0 and processor_seconds() - self.begun > self.most
+
+    def may_go_on(self, unfinished: bool) -> bool:
+        """Whether the passes run again with less. unfinished: they have not run to their end"""
+        return not (self.is_over if unfinished else self.is_late)
+
+    @property
+    def most(self) -> float:
+        return MOST_UNMARKED if self.region.scop.unmarked else 2 * LATE
 
     # --- what was seen -------------------------------------------------------------------------------------------
 

@@ -23,6 +23,10 @@ REFUSED = "verification-failed"
 FAILED = "pass-failed"
 OVER_BUDGET = "budget"
 """The kind of a fault that is none: the check did not end."""
+UNFINISHED = (OVER_BUDGET, "schedule-budget", "isl-failed", FAILED)
+"""Remarks on what was not tried to its end."""
+ONLY_FASTER = "orders"
+"""A pass that makes no loop parallel."""
 NOT_MAPPED = "not-mapped"
 """The code of a region that no kernel can run: no pass is at fault."""
 CHECKING, FOUND = 5, 2
@@ -60,6 +64,12 @@ def was_left_out(name: str, program: Program) -> bool:
     """Whether a pass that was the last to run declined with a remark."""
     last = program.remarks[-1] if program.remarks else None
     return last is not None and last.stage == name and last.code in ("budget", "isl-failed", FAILED)
+
+
+def is_finished(program: Program) -> bool:
+    """Whether all was tried to its end that could make a loop parallel, and nothing was refused."""
+    told = (one for one in program.remarks if one.stage != ONLY_FASTER)
+    return not any(one.code in UNFINISHED or "left_out" in one.data for one in told)
 
 
 def faults_of(program: Program, original: Scop, meanwhile: Callable[[], None] = lambda: None) -> list[Fault]:

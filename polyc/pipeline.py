@@ -363,7 +363,7 @@ def _attempted(attempt: Attempt) -> Compiled:
     tried = _tried(attempt, initial, search)
     first = tried
     # Each takes something away for good. Passes that wait for one have made no text.
-    while (relaxation := relaxation_for(tried)) is not None and (tried.unfinished or not attempt.is_late):
+    while (relaxation := relaxation_for(tried)) is not None and attempt.may_go_on(tried.unfinished):
         attempt.start_again()
         tried = _tried(attempt, relaxation.relaxed(tried), search)
         first = first if first.refusal is not None else tried
@@ -404,6 +404,8 @@ def _tried(attempt: Attempt, initial: Program, search: Search) -> Outcome:
     final = tell_unhonoured(tell_unused(program))
     outcome = Outcome(DONE, initial, tuple(passes), final, search)
     attempt.unread = False
+    if attempt.is_over and (refusal := fallback.unfinished(final, FINISHING)) is not None:
+        return replace(outcome, stage=TREE, refusal=refusal)
     if attempt.options.verify:
         meanwhile = partial(attempt.print_ahead, final)  # most programs are right
         refusal = search.refused(TREE, final, partial(_refused_tree, attempt, meanwhile=meanwhile))

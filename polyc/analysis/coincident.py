@@ -47,19 +47,10 @@ def with_coincident_loops(program: Program, more: isl.UnionMap | None = None) ->
     return replace(program, tree=Domain(program.tree.domain, below(program.tree.child, program.tree.domain, ())))
 
 
-UNFINISHED = ("budget", "schedule-budget", "isl-failed", "pass-failed")
-"""Remarks on what was not tried to its end."""
-ONLY_FASTER = "orders"
-"""A pass that makes no loop parallel."""
-
-
 def is_serial(program: Program) -> bool:
     """Whether all loops of a region, those of its statements too, carry dependences in their own order: nothing that is
     parallel, in vectors or in tiles could be made of any part of it."""
     scop = program.scop
-    told = (one for one in program.remarks if one.stage != ONLY_FASTER)
-    if any(one.code in UNFINISHED or "left_out" in one.data for one in told):
-        return False
     hidden = (any(isinstance(n, c.For | c.While) for n in c.walk(s.body)) for s in scop.statements.values())
     if scop.in_place or scop.inspection is not None or any(hidden):
         return False

@@ -73,7 +73,8 @@ def compile_file(path: str, values: dict[str, Any], default_cc: str = "cc", *, t
         from polyc import frontend
         from polyc.analysis.coincident import is_serial
         from polyc.analysis.loop_facts import hides_loops
-        from polyc.frontend.detect import Everywhere
+        from polyc.fallback import is_finished
+        from polyc.frontend.detect import Everywhere, Unfinished
         from polyc.pipeline import compile_region
 
         given, wanted = o.input_options(values, default_cc), o.transform_options(values)
@@ -96,11 +97,12 @@ def compile_file(path: str, values: dict[str, Any], default_cc: str = "cc", *, t
             return "a function which it calls has loops that are a region by themselves, and are none in here"
         if reason is None:
             gained.append(region.scop)
-        elif any(remark.code == REFUSED for remark in found.program.remarks):
+            return None
+        if any(remark.code == REFUSED for remark in found.program.remarks):
             refused.append(found)
-        elif is_serial(replace(found.initial, remarks=found.program.remarks)):
-            return Everywhere(reason)
-        return reason
+        if not is_finished(found.program):
+            return Unfinished(reason)
+        return Everywhere(reason) if is_serial(found.initial) else reason
 
     refused: list[Compiled] = []
     gained: list[Scop] = []

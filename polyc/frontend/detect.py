@@ -86,6 +86,10 @@ class Everywhere(str):
     """Why nothing is gained of some loops, nor of any loop in them."""
 
 
+class Unfinished(str):
+    """Why nothing is gained of some loops, as far as the budget went."""
+
+
 @dataclass(slots=True)
 class Found:
     """What a search gives."""
@@ -412,7 +416,7 @@ class Detector:
             region = replace(region, scop=replace(region.scop, in_vain=self.found.in_vain))
             bad = self.hopeless(region, parts)
             reason = self.judge(region) if not bad else None
-            self.found.in_vain += len(region.scop.statements) ** 2 if reason is not None else 0
+            self.found.in_vain += len(region.scop.statements) if isinstance(reason, Unfinished) else 0
         except UserError as problem:
             block.block_items = before
             first = problem.diagnostics[0]
@@ -630,4 +634,4 @@ def outermost_blocks(items: list[c_ast.Node]) -> Iterator[c_ast.Compound]:
                 yield from outermost_blocks([child])
 
 
-__all__ = ["Detector", "Everywhere", "Found", "Judge", "why_not", "worth_a_look"]
+__all__ = ["Detector", "Everywhere", "Found", "Unfinished", "Judge", "why_not", "worth_a_look"]

@@ -353,17 +353,18 @@ class Program:
 
 MANY = 20
 """Statements of a region up to which a step has the budget that it is given."""
-PATIENCE = 10_000
-"""`Scop.in_vain` that halves the budget: two regions of 70 statements, which may take 10 s each."""
+PATIENCE = 40
+"""`Scop.in_vain` that halves what regions of many statements get in addition: one of so many may take 20 s."""
 
 
 def operations_for(scop: Scop, options: Options) -> int:
-    """isl operations that a step over a whole region may take: more for one of many statements, in proportion, and less
-    where much of its file was tried in vain.
+    """isl operations that a step over a whole region may take: more for one of many statements, in proportion, unless
+    much of its file was tried in vain.
 
     What a step asks of one nest, or of a nest and the tiles that it may run in, has a share of `options.budget` only.
     """
-    return options.budget * max(MANY, len(scop.statements)) // MANY // (1 + scop.in_vain // PATIENCE)
+    more = max(0, len(scop.statements) - MANY) // (1 + scop.in_vain // PATIENCE)
+    return options.budget * (MANY + more) // MANY
 
 
 Pass: TypeAlias = Callable[[Program], Program]

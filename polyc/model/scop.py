@@ -474,7 +474,7 @@ class Scop:
     unmarked: bool = False
     """Whether polyc found it by itself."""
     in_vain: int = 0
-    """What was tried before in its file without any gain: the squares of the regions' numbers of statements."""
+    """Statements of the regions before it in its file for which the budget was used up without any gain."""
     search: Search | None = None
     """What is run before the region to find out which elements it touches, where `apart` needs that."""
     reach: Search | str = ""

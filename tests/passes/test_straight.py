@@ -184,12 +184,12 @@ def test_nothing_is_tried_of_many_statements_that_all_wait(tmp_path: Path) -> No
         assert ("schedule" in [shown.name for shown in found.passes]) == passes
 
 
-def test_what_was_tried_in_vain_takes_from_the_budget(tmp_path: Path) -> None:
-    scop = region_of(marked(butterfly(2)), tmp_path).scop
-    budgets = [
-        operations_for(replace(scop, in_vain=tried), Options(budget=1000)) for tried in (0, 9_999, 10_000, 30_000)
-    ]
-    assert budgets == [1000, 1000, 500, 250]
+def test_what_was_tried_in_vain_takes_from_what_many_statements_get(tmp_path: Path) -> None:
+    many, few = (region_of(marked(butterfly(steps)), tmp_path).scop for steps in (28, 2))
+    assert len(many.statements) == 60
+    budgets = [operations_for(replace(many, in_vain=tried), Options(budget=1000)) for tried in (0, 39, 40, 3000)]
+    assert budgets == [3000, 3000, 2000, 1000]
+    assert operations_for(replace(few, in_vain=3000), Options(budget=1000)) == 1000
 
 
 def test_an_array_of_which_too_much_is_asked_is_taken_as_read_before(

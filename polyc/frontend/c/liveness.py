@@ -78,7 +78,13 @@ def is_static_of(symbol: Symbol, function: c_ast.FuncDef) -> bool:
     """Whether it is a static variable that a function declares."""
     if symbol.node is None or "static" not in (symbol.node.storage or ()):
         return False
-    return any(node is symbol.node for node in walk(function.body))
+    return id(symbol.node) in _declared_in(function)
+
+
+@lru_cache(maxsize=8)
+def _declared_in(function: c_ast.FuncDef) -> frozenset[int]:
+    """The declarations in a function, by identity; it keeps the function, and so them."""
+    return frozenset(id(node) for node in walk(function.body) if isinstance(node, c_ast.Decl))
 
 
 def is_static_of_file(symbol: Symbol) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Set
+from functools import cached_property, reduce
 
 import islpy as isl
 
@@ -23,8 +24,8 @@ from polyc.model.tree import (
     walk,
 )
 from polyc.nests.nest import statements_below, values
-from polyc.poly import affine_of, among, in_name, maps, out_name, set_name, sets
-from polyc.records import dataclass, replace
+from polyc.poly import affine_of, among, empty_set, in_name, maps, out_name, set_name, sets
+from polyc.records import dataclass, field, replace
 
 STAGE = "privatize"
 
@@ -53,16 +54,20 @@ def place_private_arrays(program: Program) -> Program:
     return program
 
 
-@dataclass(slots=True)
+@dataclass
 class _Placing:
     program: Program
     array: Array
     flow: isl.UnionMap
     users: frozenset[str]
-    buffers: dict[str, Buffer] = None  # type: ignore[assignment]
+    buffers: dict[str, Buffer] = field(default_factory=dict)
 
-    def __post_init__(self) -> None:
-        self.buffers = {}
+    @cached_property
+    def instances(self) -> isl.UnionSet:
+        """Of the users."""
+        domain = self.program.tree.domain
+        own = (isl.UnionSet.from_set(piece) for piece in sets(domain) if set_name(piece) in self.users)
+        return reduce(isl.UnionSet.union, own, empty_set(domain)).intersect_params(self.program.scop.known)
 
     def at(self, node: Node, above: tuple[Member, ...], depth: int, concurrent: bool) -> Node:
         """The subtree with the declaration as deep as it may stand.
@@ -136,8 +141,7 @@ class _Placing:
         concurrent = members[-1].parallel or members[-1].vector
         if concurrent and self.program.options.gpu:
             return True
-        domain = self.program.tree.domain.intersect_params(self.program.scop.known)
-        apart = [one.range() for one in maps(values(members, domain)) if in_name(one) in self.users]
+        apart = [one.range() for one in maps(values(members, self.instances))]
         if not apart:
             return True  # none of its users runs at any size
         if concurrent:

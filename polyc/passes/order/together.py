@@ -52,7 +52,7 @@ class Together:
         if leaving.is_empty() or held.is_empty():
             return empty_map(flow), empty_map(false)
         every = leaving.union(held)
-        references = every.domain().union(every.range()).unwrap()
+        references = every.domain().union(every.range()).universe().unwrap()
         contraction = references.domain_map().apply_range(self.contraction).range_product(references.range_map())
         flow, false = (r.apply_domain(contraction).apply_range(contraction) for r in (leaving, held))
         return flow, false.subtract(false.domain().identity())

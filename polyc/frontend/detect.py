@@ -634,4 +634,4 @@ def outermost_blocks(items: list[c_ast.Node]) -> Iterator[c_ast.Compound]:
                 yield from outermost_blocks([child])
 
 
-__all__ = ["Detector", "Everywhere", "Found", "Unfinished", "Judge", "why_not", "worth_a_look"]
+__all__ = ["Detector", "Everywhere", "Found", "Judge", "Unfinished", "why_not", "worth_a_look"]

@@ -12,7 +12,7 @@ from polyc.analysis.expressions.facts import constant, has_jump
 from polyc.analysis.expressions.straight import changes_nothing
 from polyc.errors import Span
 from polyc.frontend.c.convert import ends_with, without_jump
-from polyc.frontend.c.functions import ENDS
+from polyc.frontend.c.functions import ENDS, has_no_effect
 from polyc.frontend.c.state import EVERYTHING, Env, Region, along, lifted_set, number
 from polyc.frontend.reaching import note_reads
 from polyc.frontend.sets.accesses import READ, WRITE, Collector, Raw
@@ -244,6 +244,9 @@ class Extractor:
         return None
 
     def expression(self, node: c.ExprStmt, env: Env) -> list[Item]:
+        match node.expr:
+            case c.Assign(op="=", target=target, value=value) if target == value and has_no_effect(value):
+                return []  # it has that value
         collector = Collector(self.region, env)
         note_reads(self.region, node.expr, env)
         body = c.ExprStmt(collector.read(node.expr, env), node.span)

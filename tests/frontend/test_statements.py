@@ -211,3 +211,9 @@ def test_names_that_isl_knows_are_renamed(name: str, scop: Modeller) -> None:
     (key,) = found.arrays
     assert key == f"{name}_"
     assert found.arrays[key].c_name == name
+
+
+def test_an_element_that_keeps_its_value_is_not_written(scop: Modeller) -> None:
+    """Compilers warn of it, once it is a variable of polyc's own."""
+    found = scop(one("a[i] = (a[i]); b[i] = a[i + 1]; b[i] = b[i]; a[k[i]] = a[k[i]]; a[i + 1] = a[i];"))
+    assert [statement.text for statement in found.statements.values()] == ["b[i] = a[i + 1];", "a[i + 1] = a[i];"]

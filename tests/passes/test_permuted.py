@@ -82,6 +82,26 @@ LEFT_ALONE = {
 }
 
 
+@pytest.mark.parametrize("condition", ["j % 3 != 1", "j < 40 || j > 42", "j < 40 || j > 42 || i > 7"])
+def test_strips_in_which_iterations_are_left_out(condition: str, tmp_path: Path) -> None:
+    """isl puts a condition into such a strip, where its first and its last iteration run."""
+    text = f"""
+void f(int n, const unsigned char in[n][200], float t[n][12], float out[n][200])
+{{
+#pragma scop
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < 200; j++)
+            if ({condition})
+                out[i][j] = t[i][in[i][j] & 7];
+#pragma endscop
+}}
+"""
+    region = region_of(text, tmp_path)
+    result = compile_region(region, options())
+    assert "not-printed" not in {remark.code for remark in result.program.remarks}
+    assert check(region, result, sizes=(9,)) == []
+
+
 @pytest.mark.parametrize("name", LEFT_ALONE)
 def test_other_lookups_stay(name: str, tmp_path: Path) -> None:
     table, value, why = LEFT_ALONE[name]

@@ -124,7 +124,10 @@ class ExprPrinter:
                 answer if answer is not None else c.Binary(_COMPARE[op], values[0].expr, values[1].expr), False
             )
         if op in _LOGIC:
-            return _Value(c.Binary(_LOGIC[op], values[0].expr, values[1].expr), False)
+            left, right = (value.expr for value in values)
+            if _LOGIC[op] == "&&" and TRUE in (left, right):
+                return _Value(right if left == TRUE else left, False)
+            return _Value(c.Binary(_LOGIC[op], left, right), False)
         raise AssertionError(f"isl printed an operation that polyc does not know: {op}")
 
     def _answer(self, op: str, one: c.Expr, other: c.Expr) -> c.Expr | None:
@@ -136,7 +139,10 @@ class ExprPrinter:
         if (op, other.text) in (("==", "0"), ("<=", "0"), ("<", "1")):
             opposite = c.OPPOSITE.get(one.op)
             return c.Unary("!", one) if opposite is None else c.Binary(opposite, one.left, one.right)
-        return None
+        return TRUE if (op, other.text) in ((">=", "0"), ("<=", "1")) else None
+
+
+TRUE = c.Literal("1")
 
 
 def _is_long(ctype: CType) -> bool:

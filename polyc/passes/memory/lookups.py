@@ -17,7 +17,7 @@ from polyc.nests.nest import unrolled, values
 from polyc.nests.strides import UNROLLED, dimension_of, gain_of, in_rows, iterations
 from polyc.nests.sums import streams
 from polyc.passes.loops.unroll import Cut, cut_members, deepened, part_of, reach_of
-from polyc.poly import constant_of, maps, names, pinned, value_on
+from polyc.poly import constant_of, has_remainders, maps, names, pinned, value_on
 from polyc.records import dataclass, field, replace
 
 STAGE = "lookups"
@@ -360,16 +360,22 @@ def _stays(statement: Statement, access: Access, along: Member, width: int) -> b
 
 
 def _whole(program: Program, band: Band, cut: Cut, above: tuple[Band | Filter | Extension, ...]) -> isl.Set:
-    """`{ [outer, own] }`: the strips of which all iterations run; first and last one of each are looked at."""
+    """`{ [outer, own] }`: the strips of which all iterations run: of a convex set, where the first and the last one do.
+    Raises _Declined."""
     mine = reach_of(program, above).intersect_domain(band.members[0].schedule.domain())
     inner = mine.flat_range_product(values(band.members, mine.domain()))
     found: isl.Set | None = None
     for piece in maps(inner):
         ran = piece.range().coalesce()
         place = ran.dim(isl.dim_type.set) - len(band.members) + cut.position
-        for digit in (0, cut.count - 1):
-            part = ran.preimage_multi_aff(part_of(ran.get_space(), place, cut, digit))
-            found = part if found is None else found.intersect(part)
+        first, *others, last = (
+            ran.preimage_multi_aff(part_of(ran.get_space(), place, cut, digit)) for digit in range(cut.count)
+        )
+        ends = first.intersect(last)
+        convex = ran.n_basic_set() == 1 and not has_remainders(ran)
+        if not convex and not all(ends.is_subset(other) for other in others):
+            raise _Declined(f"no {cut.count} iterations follow each other")
+        found = ends if found is None else found.intersect(ends)
     found = None if found is None else found.coalesce().remove_redundancies()
     if found is None or found.is_empty():
         raise _Declined(f"no {cut.count} iterations follow each other")

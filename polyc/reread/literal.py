@@ -45,7 +45,7 @@ _OTHERWISE = re.compile(
     re.MULTILINE,
 )
 """What builds without OpenMP are told of a loop whose iterations do not depend on each other."""
-_SIMD = re.compile(r"^[ \t]*polyc_(?:plain_)?simd$", re.MULTILINE)
+_SIMD = re.compile(r"^[ \t]*polyc_(?:plain_|outer_)?simd$", re.MULTILINE)
 """The macros that stand for `#pragma omp simd` in builds with OpenMP (`meanings.py`)."""
 _PLACE = re.compile(r"\*\w+|\w+(?:\[|\.|->).*")
 """A place in memory that has a name in the program, `s->x`: its name is the text that leads there."""

@@ -28,6 +28,11 @@ MEANINGS = {
 #else
 #define polyc_simd
 #endif""",
+    "polyc_outer_simd": """#if defined(_OPENMP) && !defined(__clang__)
+#define polyc_outer_simd _Pragma("omp simd")
+#else
+#define polyc_outer_simd
+#endif""",
     "polyc_plain_simd": """#ifdef _OPENMP
 #define polyc_plain_simd _Pragma("omp simd")
 #elif defined(__clang__)

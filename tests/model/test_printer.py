@@ -139,3 +139,14 @@ def test_loops_of_which_clang_makes_vectors(end: str, plain: bool) -> None:
     body = c.ExprStmt(c.Assign("=", c.ArrayRef("a", (name,)), c.ArrayRef("b", (name,))))
     loop = c.For(start, c.Binary("<", name, ends[end]), c.Postfix("++", name), body, pragmas=("omp simd",))
     assert statement(loop)[0] == ("polyc_plain_simd" if plain else "polyc_simd")
+
+
+@pytest.mark.parametrize(("end", "macro"), [(c.Literal("4"), "polyc_simd"), (c.Name("n"), "polyc_outer_simd")])
+def test_vector_loops_around_others(end: c.Expr, macro: str) -> None:
+    """clang makes no vectors of a loop with a loop in it, unless it writes that one out before."""
+    i, j = c.Name("i"), c.Name("j")
+    body = c.ExprStmt(c.Assign("+=", c.ArrayRef("a", (i,)), c.ArrayRef("b", (j, i))))
+    inner = c.For(c.Decl("int", "j", init=c.Literal("0")), c.Binary("<", j, end), c.Postfix("++", j), body)
+    start = c.Decl("int", "i", init=c.Literal("0"))
+    loop = c.For(start, c.Binary("<", i, c.Name("m")), c.Postfix("++", i), inner, pragmas=("omp simd",))
+    assert statement(loop)[0] == macro

@@ -110,5 +110,5 @@ void columns(int width, int height, int stride, int size, unsigned char *restric
     (region,) = read("t.c", InputOptions(), text=text).regions
     compiled = compile_region(region, Options())
     assert compiled.verified
-    assert re.search(r"polyc_simd\n +for \(int i = 0; i < height - size; i\+\+\)", compiled.text)
+    assert re.search(r"polyc_outer_simd\n +for \(int i = 0; i < height - size; i\+\+\)", compiled.text)
     assert "reduction(+: sum)" not in compiled.text

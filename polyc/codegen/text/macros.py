@@ -23,6 +23,8 @@ SIMD = "polyc_simd"
 """Before a loop whose iterations do not depend on each other. clang warns where it makes no vectors of one that it was
 told so of."""
 PLAIN_SIMD = "polyc_plain_simd"
+OUTER_SIMD = "polyc_outer_simd"
+"""Before a loop with loops in it, of which clang makes no vectors, and says so."""
 """Before one of which it does."""
 
 
@@ -152,6 +154,11 @@ MACROS = {
 #define {SIMD} _Pragma("GCC ivdep")
 #else
 #define {SIMD}
+#endif""",
+    OUTER_SIMD: f"""#if defined(_OPENMP) && !defined(__clang__)
+#define {OUTER_SIMD} _Pragma("omp simd")
+#else
+#define {OUTER_SIMD}
 #endif""",
     PLAIN_SIMD: f"""#ifdef _OPENMP
 #define {PLAIN_SIMD} _Pragma("omp simd")

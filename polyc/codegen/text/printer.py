@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import assert_never
 
 from polyc.analysis.expressions.facts import mentions
-from polyc.codegen.text.macros import FLOORD, PLAIN_SIMD, SIMD
+from polyc.codegen.text.macros import FLOORD, OUTER_SIMD, PLAIN_SIMD, SIMD
 from polyc.errors import Span
 from polyc.model import ctree as c
 from polyc.records import dataclass, replace
@@ -172,7 +172,10 @@ def lines_of(node: c.Stmt, depth: int = 0) -> list[Line]:
             return lines
         case c.For(init=init, condition=condition, step=step, body=body, pragmas=pragmas, span=span, runs=runs):
             text = f"{pad}for ({_for_part(init)}; {_for_part(condition)}; {_for_part(step)})"
-            return [*_pragmas(pragmas, node.worth, pad, _is_plain(node)), *_headed(Line(text, span, runs), body, depth)]
+            return [
+                *_pragmas(pragmas, node.worth, pad, _vector_macro(node)),
+                *_headed(Line(text, span, runs), body, depth),
+            ]
         case c.While(condition=condition, body=body, do_first=True, span=span):
             lines = _headed(Line(f"{pad}do", span), body, depth, force=True)
             return [*lines[:-1], Line(f"{pad}}} while ({tested(condition)});", span)]
@@ -240,7 +243,7 @@ _WITH_CONDITION = re.compile(r"omp parallel(?: for)?( simd)?")
 """Directives of OpenMP that polyc prints with an `if` clause, which stands first."""
 
 
-def _pragmas(pragmas: tuple[str, ...], worth: c.Expr | None, pad: str, plain: bool = False) -> list[Line]:
+def _pragmas(pragmas: tuple[str, ...], worth: c.Expr | None, pad: str, vectors: str = SIMD) -> list[Line]:
     """OpenMP's pragmas, hidden from compilers that are run without it (they would warn), and those of kernels."""
     if not pragmas:
         return []
@@ -253,9 +256,17 @@ def _pragmas(pragmas: tuple[str, ...], worth: c.Expr | None, pad: str, plain: bo
     if pragmas[0].startswith((UNROLL, UNROLL_ON_CPU)):
         return [Line(f"#pragma {pragmas[0]}")]
     if pragmas == (VECTORS,):
-        return [Line(f"{pad}{PLAIN_SIMD if plain else SIMD}")]
+        return [Line(f"{pad}{vectors}")]
     others = WITHOUT_OPENMP if pragmas[0].startswith("omp parallel for simd") else ()
     return [Line(text) for text in ("#ifdef _OPENMP", *(f"#pragma {text}" for text in pragmas), *others, "#endif")]
+
+
+def _vector_macro(loop: c.For) -> str:
+    """What stands before a vector loop."""
+    inner = (node.condition for node in c.walk(loop.body) if isinstance(node, c.For))
+    if any(not (isinstance(end, c.Binary) and isinstance(end.right, c.Literal)) for end in inner):
+        return OUTER_SIMD  # others are short, and written out before
+    return PLAIN_SIMD if _is_plain(loop) else SIMD
 
 
 def _is_plain(loop: c.For) -> bool:

@@ -22,7 +22,7 @@ MACROS = {
     "((unsigned long)(a_end) <= (unsigned long)(b) || (unsigned long)(b_end) <= (unsigned long)(a))",
 }
 OTHERS = re.compile(
-    r"polyc_(?:stream|fence|put|bytes|ranges?|all_apart|int|v?f(?:max|min)f?|select[fi]?|sqrtf?|(?:floor|ceil|trunc|round)f?|pays|(?:plain_)?simd|threads|several|many|(?:lookup|pair|either)\w*)"
+    r"polyc_(?:stream|fence|put|bytes|ranges?|all_apart|int|v?f(?:max|min)f?|select[fi]?|sqrtf?|(?:floor|ceil|trunc|round)f?|pays|(?:plain_|outer_)?simd|threads|several|many|(?:lookup|pair|either)\w*)"
 )
 """Macros with a form for each processor: they are run as what they are for."""
 LABEL = "polyc_pragma_"
@@ -108,7 +108,7 @@ class _Directives:
                     continue
                 found += [self.directive(" ".join(waiting).strip()), *[""] * (len(waiting) - 1)]
                 waiting = []
-            elif line.strip() in ("polyc_simd", "polyc_plain_simd"):
+            elif line.strip() in ("polyc_simd", "polyc_plain_simd", "polyc_outer_simd"):
                 found.append(self.directive("#pragma omp simd"))
             else:
                 found.append(line if all(self.kept) else "")

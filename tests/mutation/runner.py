@@ -85,6 +85,7 @@ WHERE = {
     "rows": ("rows",),
     "schedule": ("conv_relu", "jacobi", "may_write"),
     "orders": ("intervals",),
+    "straight": ("straight",),
     "pretiling": ("conv_relu", "shared_producer", "jacobi"),
     "overlapped": ("overlapped",),
     "basteln": ("conv_relu", "stencil_chain", "outputs"),

@@ -87,16 +87,22 @@ def marked(text: str) -> str:
 
 def test_a_body_is_one_statement_for_the_scheduler(tmp_path: Path) -> None:
     scop = region_of(marked(butterfly(9)), tmp_path).scop
-    bodies = together(scop.tree)
+    dependences = compute_dependences(scop)
+    bodies = together(scop.tree, dependences.flow)
     assert len(bodies.steps) == 22
     assert bodies.scheduled(scop.domain).n_set() == 1
-    assert together(region_of(marked(butterfly(4)), tmp_path).scop.tree).steps == ()
-    dependences = compute_dependences(scop)
+    assert together(region_of(marked(butterfly(4)), tmp_path).scop.tree, dependences.flow).steps == ()
     assert bodies.order(dependences.flow).is_empty()  # all in one iteration
     flow, held = bodies.tagged(dependences.tagged_flow, dependences.tagged_private_false)
     assert flow.is_empty()
     assert held.is_empty()
     assert not dependences.tagged_private_false.is_empty()
+
+
+@pytest.mark.parametrize(("steps", "whole"), [(9, False), (15, True)])
+def test_a_body_that_waits_for_others_may_be_parted(steps: int, whole: bool, tmp_path: Path) -> None:
+    scop = region_of(marked(butterfly(steps).replace("b[2 * i]", "a[2 * i - 1]")), tmp_path).scop
+    assert bool(together(scop.tree, compute_dependences(scop).flow).steps) == whole
 
 
 def test_live_ranges_that_leave_a_body_stay_apart(tmp_path: Path) -> None:
@@ -107,7 +113,8 @@ def test_live_ranges_that_leave_a_body_stay_apart(tmp_path: Path) -> None:
     scop = region_of(
         marked(text).replace("double *restrict a", "double *restrict a, double (*restrict c)[3]"), tmp_path
     ).scop
-    bodies, dependences = together(scop.tree), compute_dependences(scop)
+    dependences = compute_dependences(scop)
+    bodies = together(scop.tree, dependences.flow)
     flow, held = bodies.tagged(dependences.tagged_flow, dependences.tagged_private_false)
     assert not flow.is_empty()
     assert not held.is_empty()

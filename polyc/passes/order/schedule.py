@@ -114,7 +114,7 @@ def _scheduled(program: Program) -> Program:
     scop, dependences = program.scop, program.dependences
     # Inside the context: isl crashes on a dependence that contradicts it.
     flow, false = (d.intersect_params(scop.context) for d in (dependences.flow, dependences.false))
-    bodies = together(program.tree)
+    bodies = together(program.tree, flow.union(false))
     flow, order = by_distance(bodies.order(flow)), by_distance(bodies.order(flow.union(false)))
     constraints = isl.ScheduleConstraints.on_domain(bodies.scheduled(scop.domain)).set_context(scop.context)
     constraints = constraints.set_coincidence(order).set_proximity(flow)

@@ -7,15 +7,17 @@ loops of their own; few of dozens would run any faster.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import reduce
 
 import islpy as isl
 
 from polyc.model.tree import LEAF, Band, Domain, Filter, Leaf, Node, Sequence, walk
-from polyc.poly import empty_map, maps, sets, union_of
+from polyc.poly import among, empty_map, maps, sets, union_of
 from polyc.records import dataclass, replace
 
-LEAST = 16
-"""Statements of a body that are scheduled as one."""
+LEAST, LEAST_CARRYING = 16, 32
+"""Statements of a body that are scheduled as one; and of one that waits for other iterations, whose parts that do not
+wait isl may put into loops of their own."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -87,9 +89,21 @@ class Together:
         return Domain(whole, step(tree.child, whole))
 
 
-def together(tree: Domain, least: int = LEAST) -> Together:
-    """What stands for what in the original order."""
-    bodies = [body for body in _bodies(tree.child) if len(body) >= least]
+def together(tree: Domain, order: isl.UnionMap) -> Together:
+    """What stands for what in the original order. order: the dependences"""
+    bodies = [body for body in _bodies(tree.child) if len(body) >= LEAST]
+    found = [body for body in bodies if len(body) >= LEAST_CARRYING or not _carries(tree, body, order)]
+    return _together(tree, found)
+
+
+def _carries(tree: Domain, body: list[Filter], order: isl.UnionMap) -> bool:
+    """Whether a body has dependences on other iterations of it."""
+    alone = _together(tree, [body])
+    instances = reduce(isl.UnionSet.union, (step.filter for step in body))
+    return not alone.order(among(order, instances)).is_empty()
+
+
+def _together(tree: Domain, bodies: list[list[Filter]]) -> Together:
     contraction = tree.domain.identity()
     for body in bodies:
         first, *others = (piece for step in body for piece in sets(step.filter))

@@ -43,7 +43,7 @@ PRIVATE_BYTES = 4096
 LATE = 15.0
 """Seconds of processor time of a region, its children included, after which no search for the pass at fault begins."""
 MOST_UNMARKED = 8.0
-"""The same of one of the many that polyc tries, after which nothing else is tried where it is refused."""
+"""Seconds after which one of the many regions that nobody marked stays as it was written, where it is refused."""
 PRINTING, READING = 3, 4
 """How many times the isl operations of a pass printing a program may take, and comparing the text with it."""
 
@@ -93,12 +93,9 @@ class Attempt:
         """Whether it has taken so much that the region stays as it was written."""
         return self.options.budget > 0 and processor_seconds() - self.begun > self.most
 
-    def may_go_on(self, unfinished: bool) -> bool:
-        """Whether the passes run again with less. unfinished: they have not run to their end"""
-        return not (self.is_over if unfinished else self.is_late)
-
     @property
     def most(self) -> float:
+        """Seconds of processor time after which the region stays as it was written."""
         return MOST_UNMARKED if self.region.scop.unmarked else 2 * LATE
 
     # --- what was seen -------------------------------------------------------------------------------------------

@@ -363,7 +363,7 @@ def _attempted(attempt: Attempt) -> Compiled:
     tried = _tried(attempt, initial, search)
     first = tried
     # Each takes something away for good. Passes that wait for one have made no text.
-    while (relaxation := relaxation_for(tried)) is not None and attempt.may_go_on(tried.unfinished):
+    while (relaxation := relaxation_for(tried)) is not None and (tried.unfinished or not attempt.is_late):
         attempt.start_again()
         tried = _tried(attempt, relaxation.relaxed(tried), search)
         first = first if first.refusal is not None else tried

@@ -380,3 +380,21 @@ def test_passes_that_wait_run_again_however_late_it_is(
     result = compile_region(region_of(text, tmp_path), Options())
     assert result.verified
     assert len(taken) > 1
+
+
+def test_passes_that_wait_for_a_relaxation_run_again_however_late_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They have made no text, and nothing was refused that could be told."""
+    again = relaxations.Relaxation(
+        "temporaries",
+        ("parallel",),
+        lambda tried: tried.options.relocate,
+        lambda tried: replace(tried.options, relocate=False),
+        lambda tried: tried.initial,
+    )
+    monkeypatch.setattr(relaxations, "RELAXATIONS", (again,))
+    monkeypatch.setattr("polyc.attempt.processor_seconds", iter(range(0, 100_000, 100)).__next__)
+    result = compile_region(region_of(TWO_NESTS, tmp_path), Options())
+    assert result.verified
+    assert result.ast

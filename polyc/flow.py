@@ -230,19 +230,19 @@ def _in_one_block(sinks: isl.UnionMap, must: isl.UnionMap, may: isl.UnionMap, or
     apart = [k for k, column in enumerate(columns) if len(set(column)) > 1]
     if len(apart) != 1 or any(None in column for column in columns[apart[0] :]):
         return None
-    (position,) = apart
-    written = {at[position]: _block(write, order, position) for write, at in first}
-    read = [(at[position], _block(sink, order, position)) for sink, at in then]
-    found = empty_map(sinks)
-    (_, block), *_ = read
-    same = block.is_injective() and all(_nameless(one).is_equal(_nameless(block)) for one in written.values())
-    if len(written) < len(first) or not same:
+    (position,) = apart  # where each has a number
+    writes = [(at[position] or 0, _block(write, order, position)) for write, at in first]
+    reads = [(at[position] or 0, _block(sink, order, position)) for sink, at in then]
+    blocks = [_nameless(block) for _, block in (*writes, *reads)]
+    if not blocks[0].is_injective() or not all(blocks[0].is_equal(other) for other in blocks[1:]):
         return None
-    for place, block in read:
-        before = [p for p in written if p is not None and place is not None and p < place]
-        if not before or not _nameless(block).is_equal(_nameless(read[0][1])):
-            return None
-        found = found.union(isl.UnionMap.from_map(written[max(before)].apply_range(block.reverse())))
+    written = dict(writes)
+    if len(written) < len(writes) or min(written) >= min(place for place, _ in reads):
+        return None
+    found = empty_map(sinks)
+    for place, block in reads:
+        last = written[max(other for other in written if other < place)]
+        found = found.union(isl.UnionMap.from_map(last.apply_range(block.reverse())))
     return Flow(found, empty_map(sinks))
 
 
@@ -253,6 +253,7 @@ def _block(access: isl.Map, order: isl.UnionMap, position: int) -> isl.Map:
 
 
 def _nameless(when: isl.Map) -> isl.Map:
+    """The same of any statement, and of any of its references: `{ [i] -> [u] }`."""
     return when.flatten_domain().reset_tuple_id(isl.dim_type.in_)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
 
 import islpy as isl
 
@@ -47,6 +48,7 @@ def with_coincident_loops(program: Program, more: isl.UnionMap | None = None) ->
     return replace(program, tree=Domain(program.tree.domain, below(program.tree.child, program.tree.domain, ())))
 
 
+@lru_cache(maxsize=4)
 def is_serial(program: Program) -> bool:
     """Whether all loops of a region, those of its statements too, carry dependences in their own order: nothing that is
     parallel, in vectors or in tiles could be made of any part of it."""

@@ -249,8 +249,8 @@ class Detector:
         items = self.items(block, part)
         self.bare += [one for item in items for one in with_blocks(item)]
         begin = ahead(self.chunks.text, part.start)
-        visited = [inner for inner in outermost_blocks(items) if not self.is_shared(begin, inner)]
-        visited = [] if isinstance(reason, Everywhere) else visited
+        blocks = [] if isinstance(reason, Everywhere) else outermost_blocks(items)
+        visited = [inner for inner in blocks if not self.is_shared(begin, inner)]
         loops = list(outermost_loops(items, visited))
         for loop in loops:
             self.leave(self.parsed.original(self.parsed.offset(loop.coord)), reason)
@@ -416,7 +416,8 @@ class Detector:
             region = replace(region, scop=replace(region.scop, in_vain=self.found.in_vain))
             bad = self.hopeless(region, parts)
             reason = self.judge(region) if not bad else None
-            self.found.in_vain += len(region.scop.statements) if isinstance(reason, Unfinished) else 0
+            if isinstance(reason, Unfinished):
+                self.found.in_vain += len(region.scop.statements)
         except UserError as problem:
             block.block_items = before
             first = problem.diagnostics[0]

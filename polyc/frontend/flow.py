@@ -47,6 +47,8 @@ def read_first(placed: list[Placed], arrays: frozenset[str], context: isl.Set) -
     for one, raw in _uncovered(placed, arrays):
         read = isl.UnionMap.from_map(one.access(raw))
         reads[raw.array] = reads[raw.array].union(read) if raw.array in reads else read
+    if not reads:
+        return {}
     order = order_map(placed)
     found: dict[str, isl.Set] = {}
     for array, read in sorted(reads.items()):

@@ -248,8 +248,8 @@ class Ordinary(Nests):
         items: list[Item] = []
 
         def value(inside: list[str]) -> Value:
-            drawn = self.value(inside, known[-6:], 1)
             near = known[-6:]
+            drawn = self.value(inside, near, 1)
             return (
                 Op(self.pick(("+", "-", "*")), Temporary(self.pick(near)), drawn) if near and self.chance(60) else drawn
             )

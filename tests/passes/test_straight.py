@@ -152,8 +152,6 @@ SERIAL = """void f(int n, double a[n], double b[n][n])
     }
 }
 """
-PARTLY = SERIAL.replace("b[0][0] = b[0][0]", "b[i][0] = b[i][j - 1]")
-"""Its outer loop could be parted."""
 
 
 def read_text(text: str, folder: Path, detect: bool) -> Region:
@@ -194,7 +192,7 @@ def test_nothing_is_tried_of_many_statements_that_all_wait(tmp_path: Path) -> No
 def test_what_was_tried_in_vain_takes_from_what_many_statements_get(tmp_path: Path) -> None:
     many, few = (region_of(marked(butterfly(steps)), tmp_path).scop for steps in (28, 2))
     assert len(many.statements) == 60
-    budgets = [operations_for(replace(many, in_vain=tried), Options(budget=1000)) for tried in (0, 39, 40, 3000)]
+    budgets = [operations_for(replace(many, in_vain=count), Options(budget=1000)) for count in (0, 39, 40, 3000)]
     assert budgets == [3000, 3000, 2000, 1000]
     assert operations_for(replace(few, in_vain=3000), Options(budget=1000)) == 1000
 

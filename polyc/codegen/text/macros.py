@@ -23,9 +23,9 @@ SIMD = "polyc_simd"
 """Before a loop whose iterations do not depend on each other. clang warns where it makes no vectors of one that it was
 told so of."""
 PLAIN_SIMD = "polyc_plain_simd"
-OUTER_SIMD = "polyc_outer_simd"
-"""Before a loop with loops in it, of which clang makes no vectors, and says so."""
 """Before one of which it does."""
+OUTER_SIMD = "polyc_outer_simd"
+"""Before a loop with loops in it, of which clang makes none."""
 
 
 IN_VECTORS = (

@@ -172,10 +172,8 @@ def lines_of(node: c.Stmt, depth: int = 0) -> list[Line]:
             return lines
         case c.For(init=init, condition=condition, step=step, body=body, pragmas=pragmas, span=span, runs=runs):
             text = f"{pad}for ({_for_part(init)}; {_for_part(condition)}; {_for_part(step)})"
-            return [
-                *_pragmas(pragmas, node.worth, pad, _vector_macro(node)),
-                *_headed(Line(text, span, runs), body, depth),
-            ]
+            vectors = _vector_macro(node) if pragmas == (VECTORS,) else ""
+            return [*_pragmas(pragmas, node.worth, pad, vectors), *_headed(Line(text, span, runs), body, depth)]
         case c.While(condition=condition, body=body, do_first=True, span=span):
             lines = _headed(Line(f"{pad}do", span), body, depth, force=True)
             return [*lines[:-1], Line(f"{pad}}} while ({tested(condition)});", span)]
@@ -243,8 +241,11 @@ _WITH_CONDITION = re.compile(r"omp parallel(?: for)?( simd)?")
 """Directives of OpenMP that polyc prints with an `if` clause, which stands first."""
 
 
-def _pragmas(pragmas: tuple[str, ...], worth: c.Expr | None, pad: str, vectors: str = SIMD) -> list[Line]:
-    """OpenMP's pragmas, hidden from compilers that are run without it (they would warn), and those of kernels."""
+def _pragmas(pragmas: tuple[str, ...], worth: c.Expr | None, pad: str, vectors: str = "") -> list[Line]:
+    """OpenMP's pragmas, hidden from compilers that are run without it (they would warn), and those of kernels.
+
+    vectors: the macro of a vector loop
+    """
     if not pragmas:
         return []
     if worth is not None:
@@ -255,7 +256,7 @@ def _pragmas(pragmas: tuple[str, ...], worth: c.Expr | None, pad: str, vectors: 
         pragmas = (clause, *pragmas[1:])
     if pragmas[0].startswith((UNROLL, UNROLL_ON_CPU)):
         return [Line(f"#pragma {pragmas[0]}")]
-    if pragmas == (VECTORS,):
+    if vectors:
         return [Line(f"{pad}{vectors}")]
     others = WITHOUT_OPENMP if pragmas[0].startswith("omp parallel for simd") else ()
     return [Line(text) for text in ("#ifdef _OPENMP", *(f"#pragma {text}" for text in pragmas), *others, "#endif")]

@@ -53,7 +53,7 @@ class Shapes:
         assert nest.band is not None
         parallel = nest.band.members[: nest.band.coincident_prefix]
         grouping = values(self.outer.members + parallel, nest.instances)
-        tiles = coalesced(cluster.tile_of.intersect_domain(all_instances(cluster.outputs)).range())
+        tiles = _tiles(cluster)
         boxed: isl.UnionMap | None = None
         if has_remainders(flow):  # to describe exactly what is needed of each kind of cells may take isl too long
             boxed = self._same_outer(by_cells(self.program, cluster.tile_of, tiles, nest, grouping))
@@ -75,7 +75,7 @@ class Shapes:
     def footprints(self, cluster: Cluster) -> tuple[isl.Map, ...]:
         """(13), for the arrays that the producers make: what those read of them that were in the tile before."""
         found: list[isl.Map] = []
-        tile_of = cluster.tile_of.intersect_domain(all_instances(cluster.outputs))
+        tile_of = _of_outputs(cluster)
         for producer in reversed(cluster.producers):
             for array in self.near.written(producer.nest):
                 reads = empty_map(tile_of)
@@ -125,7 +125,7 @@ class Shapes:
     def _one_piece(self, cluster: Cluster, relation: isl.UnionMap, within: isl.UnionSet) -> isl.UnionMap:
         """Each map of a relation from tiles, or its hull where that is little larger, as far as it is `within`."""
         found = empty_map(relation)
-        tiles = coalesced(cluster.tile_of.intersect_domain(all_instances(cluster.outputs)).range())
+        tiles = _tiles(cluster)
         for piece in maps(relation):
             chosen = piece
             if piece.n_basic_map() > 1:
@@ -166,6 +166,16 @@ def irregular(extension: isl.UnionMap, outer: int) -> bool:
         if basics.n_basic_map() > most or remainders > 2 * outer:
             return True
     return False
+
+
+def _of_outputs(cluster: Cluster) -> isl.UnionMap:
+    """`{ S[i] -> [outer, tile] }` of the outputs alone."""
+    return cluster.tile_of.intersect_domain(all_instances(cluster.outputs))
+
+
+def _tiles(cluster: Cluster) -> isl.UnionSet:
+    """The tiles that run, in few pieces: isl has ended the process over a box that was cut to many."""
+    return coalesced(_of_outputs(cluster).range())
 
 
 def _hull_fits(exact: isl.Map, hull: isl.Map) -> bool:

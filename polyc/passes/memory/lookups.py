@@ -368,12 +368,11 @@ def _whole(program: Program, band: Band, cut: Cut, above: tuple[Band | Filter | 
     for piece in maps(inner):
         ran = piece.range().coalesce()
         place = ran.dim(isl.dim_type.set) - len(band.members) + cut.position
-        first, *others, last = (
-            ran.preimage_multi_aff(part_of(ran.get_space(), place, cut, digit)) for digit in range(cut.count)
-        )
-        ends = first.intersect(last)
+        digits = (0, cut.count - 1, *range(1, cut.count - 1))
+        parts = (ran.preimage_multi_aff(part_of(ran.get_space(), place, cut, digit)) for digit in digits)
+        ends = next(parts).intersect(next(parts))
         convex = ran.n_basic_set() == 1 and not has_remainders(ran)
-        if not convex and not all(ends.is_subset(other) for other in others):
+        if not convex and not all(ends.is_subset(part) for part in parts):
             raise _Declined(f"no {cut.count} iterations follow each other")
         found = ends if found is None else found.intersect(ends)
     found = None if found is None else found.coalesce().remove_redundancies()

@@ -114,8 +114,16 @@ def _scheduled(program: Program) -> Program:
     scop, dependences = program.scop, program.dependences
     # Inside the context: isl crashes on a dependence that contradicts it.
     flow, false = (d.intersect_params(scop.context) for d in (dependences.flow, dependences.false))
-    bodies = together(program.tree, flow.union(false))
-    flow, order = by_distance(bodies.order(flow)), by_distance(bodies.order(flow.union(false)))
+    order = flow.union(false)
+    bodies = together(program.tree, order)
+
+    def apart(dependences: isl.UnionMap) -> isl.UnionMap:
+        return by_distance(bodies.order(dependences))
+
+    def tree_of(asked: isl.ScheduleConstraints) -> Domain:
+        return bodies.expanded(scheduled(asked, program))
+
+    flow, order = apart(flow), apart(order)
     constraints = isl.ScheduleConstraints.on_domain(bodies.scheduled(scop.domain)).set_context(scop.context)
     constraints = constraints.set_coincidence(order).set_proximity(flow)
     kept_apart = constraints.set_validity(order)
@@ -125,16 +133,16 @@ def _scheduled(program: Program) -> Program:
             *bodies.tagged(*(one.intersect_params(scop.context) for one in tagged))
         )
     try:
-        tree = bodies.expanded(scheduled(kept_apart, program))
+        tree = tree_of(kept_apart)
         for _ in range(MOST_TRIES):
-            kept = by_distance(bodies.order(kept_by_others(tree, program).intersect_params(scop.context)))
+            kept = apart(kept_by_others(tree, program).intersect_params(scop.context))
             if kept.is_subset(order):
                 break
             order = order.union(kept)
-            tree = bodies.expanded(scheduled(kept_apart.set_validity(order).set_coincidence(order), program))
+            tree = tree_of(kept_apart.set_validity(order).set_coincidence(order))
         if not keeps_live_ranges(tree, program):
-            every = bodies.order(dependences.private_false.intersect_params(scop.context))
-            tree = bodies.expanded(scheduled(constraints.set_validity(order.union(by_distance(every))), program))
+            every = order.union(apart(dependences.private_false.intersect_params(scop.context)))
+            tree = tree_of(constraints.set_validity(every))
     except isl.Error as error:
         if is_over_budget(error):
             return _not_ended(program)

@@ -62,8 +62,7 @@ class Together:
     def _stays(self, tagged: isl.Map) -> bool:
         """Whether live ranges are of one iteration of a body."""
         plain = isl.UnionMap.from_map(tagged).domain_factor_domain().range_factor_domain()
-        contracted = plain.apply_domain(self.contraction).apply_range(self.contraction)
-        return bool(contracted.is_subset(contracted.domain().identity()))
+        return bool(self.order(plain).is_empty())
 
     def expanded(self, tree: Domain) -> Domain:
         """isl's tree with all statements."""
@@ -92,19 +91,19 @@ class Together:
 def together(tree: Domain, order: isl.UnionMap) -> Together:
     """What stands for what in the original order. order: the dependences"""
     bodies = [body for body in _bodies(tree.child) if len(body) >= LEAST]
-    found = [body for body in bodies if len(body) >= LEAST_CARRYING or not _carries(tree, body, order)]
-    return _together(tree, found)
+    found = [body for body in bodies if len(body) >= LEAST_CARRYING or not _carries(body, order)]
+    return _together(tree.domain, found)
 
 
-def _carries(tree: Domain, body: list[Filter], order: isl.UnionMap) -> bool:
+def _carries(body: list[Filter], order: isl.UnionMap) -> bool:
     """Whether a body has dependences on other iterations of it."""
-    alone = _together(tree, [body])
     instances = reduce(isl.UnionSet.union, (step.filter for step in body))
-    return not alone.order(among(order, instances)).is_empty()
+    return not _together(instances, [body]).order(among(order, instances)).is_empty()
 
 
-def _together(tree: Domain, bodies: list[list[Filter]]) -> Together:
-    contraction = tree.domain.identity()
+def _together(instances: isl.UnionSet, bodies: list[list[Filter]]) -> Together:
+    """Some bodies among all instances, of which the others stand for themselves."""
+    contraction = instances.identity()
     for body in bodies:
         first, *others = (piece for step in body for piece in sets(step.filter))
         for other in others:

@@ -22,9 +22,10 @@ MACROS = {
     "((unsigned long)(a_end) <= (unsigned long)(b) || (unsigned long)(b_end) <= (unsigned long)(a))",
 }
 OTHERS = re.compile(
-    r"polyc_(?:stream|fence|put|bytes|ranges?|all_apart|int|v?f(?:max|min)f?|select[fi]?|sqrtf?|(?:floor|ceil|trunc|round)f?|pays|(?:plain_|outer_)?simd|threads|several|many|(?:lookup|pair|either)\w*)"
+    r"polyc_(?:stream|fence|put|bytes|ranges?|all_apart|int|v?f(?:max|min)f?|select[fi]?|sqrtf?|(?:floor|ceil|trunc|round)f?|pays|threads|several|many|(?:lookup|pair|either)\w*)"
 )
 """Macros with a form for each processor: they are run as what they are for."""
+_SIMD = re.compile(r"polyc_(?:plain_|outer_)?simd")
 LABEL = "polyc_pragma_"
 ROW = "polyc_row_of_"
 """Before the name of a vector type: the elements from one on."""
@@ -108,7 +109,7 @@ class _Directives:
                     continue
                 found += [self.directive(" ".join(waiting).strip()), *[""] * (len(waiting) - 1)]
                 waiting = []
-            elif line.strip() in ("polyc_simd", "polyc_plain_simd", "polyc_outer_simd"):
+            elif _SIMD.fullmatch(line.strip()):
                 found.append(self.directive("#pragma omp simd"))
             else:
                 found.append(line if all(self.kept) else "")
@@ -138,7 +139,7 @@ class _Directives:
         vector = re.fullmatch(r"\(x\) \(\*\((\w+) \*\)&\(x\)\)", rest)
         if vector is not None and vector[1] == name:
             return
-        if not OTHERS.fullmatch(name) and MACROS.get(name) != rest.rstrip():
+        if not (OTHERS.fullmatch(name) or _SIMD.fullmatch(name)) and MACROS.get(name) != rest.rstrip():
             raise WrongText(f"the macro {name} is another one")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -12,30 +13,28 @@ from polyc.flow import Flow
 from polyc.model.tree import Domain
 from polyc.passes.order.together import Together
 from polyc.poly import empty_map, in_name, maps, out_name, union_of
-from tests.mutation.install import adding_to, patched
+from tests.mutation.install import Install, adding_to, patched
 from tests.mutation.runner import Fault
 
 FAULTS: list[Fault] = []
 add = adding_to(FAULTS)
 
 
-def order_inside_only(_original: Any) -> Any:
-    """What one body hands to another one is forgotten."""
+def order_where(kept: Callable[[isl.Map], bool]) -> Install:
+    """Some dependences of what isl schedules are forgotten."""
 
-    def order(self: Together, dependences: isl.UnionMap) -> isl.UnionMap:
-        found = dependences.apply_domain(self.contraction).apply_range(self.contraction)
-        same = [piece for piece in maps(found) if in_name(piece) == out_name(piece)]
-        return union_of(same, empty_map(found)).subtract(found.domain().identity())
+    def make(original: Any) -> Any:
+        def order(self: Together, dependences: isl.UnionMap) -> isl.UnionMap:
+            found = original(self, dependences)
+            return union_of(filter(kept, maps(found)), empty_map(found))
 
-    return order
+        return order
+
+    return patched(Together, "order", make)
 
 
-def order_between_only(original: Any) -> Any:
-    def order(self: Together, dependences: isl.UnionMap) -> isl.UnionMap:
-        found = original(self, dependences)
-        return union_of([piece for piece in maps(found) if in_name(piece) != out_name(piece)], empty_map(found))
-
-    return order
+def inside(piece: isl.Map) -> bool:
+    return in_name(piece) == out_name(piece)
 
 
 def backwards(original: Any) -> Any:
@@ -70,10 +69,8 @@ def nothing_read(original: Any) -> Any:
     return found
 
 
-add("straight", "order between bodies forgotten", "isl sees them apart", patched(Together, "order", order_inside_only))
-add(
-    "straight", "order inside of bodies forgotten", "all loops parallel", patched(Together, "order", order_between_only)
-)
+add("straight", "order between bodies forgotten", "isl sees them apart", order_where(inside))
+add("straight", "order inside of bodies forgotten", "all loops parallel", order_where(lambda piece: not inside(piece)))
 add("straight", "bodies backwards", "the last statement first", patched(Together, "expanded", backwards))
 add("straight", "the first write is the last", "of a temporary", patched(flow, "_in_one_block", first_write))
 add("straight", "temporaries that nobody reads", "no flow through them", patched(flow, "_in_one_block", nothing_read))

@@ -109,7 +109,7 @@ from polyc.records import dataclass, field, replace
 
 PARTS = 4
 """Parts of the budget, of which finding out what may run apart has one."""
-ROWS = 16
+ROWS = 4
 """The share of the budget, one in so many, that the question takes whether subscripts stay in their rows."""
 WORD = re.compile(r"\w+")
 _PRAGMA = re.compile(r"^#pragma (?!polyc\b|scop\b)[^\n]*$", re.MULTILINE)
@@ -147,6 +147,8 @@ class Modeller:
     """Whether one does."""
     moved: frozenset[str] = frozenset()
     """The names that calls of `memset` and the like mention, which the model reads as loops."""
+    read: frozenset[str] = frozenset()
+    """The names that the user's text reads, in statements that nobody needs too."""
     factors: Callable[[], dict[c.Expr, Factor]] = dict
     """Finds the sizes that make products of variables: few regions ask for them."""
     ordered: bool = False
@@ -235,7 +237,7 @@ class Modeller:
         else:
             steady = Affine(Region(scope, frozenset(writes(written_by_user)))).member_type
             self.factors = partial(factors, written_by_user, scope, values, each, steady)
-        self.moved = moved(written_by_user)
+        self.moved, self.read = moved(written_by_user), frozenset(reads(written_by_user))
         written_by_user = with_transfers(written_by_user, scope, self.own_functions)
         calls = [self.effects.of(item.function) for item in c.walk(written_by_user) if isinstance(item, c.Call)]
         if not any(effect.anything for effect in calls):
@@ -269,7 +271,7 @@ class Modeller:
         exchanges = Exchanges(scope, with_indices(apart, scope))
         rows = Rows(scope, exchanges.body)
         body = rows.body
-        written, read = frozenset(writes(body)), frozenset(reads(body))
+        written = frozenset(writes(body))
         assigned = frozenset(assigned_scalars(body) | {*self.moved})
         region = Region(
             scope,
@@ -277,7 +279,6 @@ class Modeller:
             assigned,
             settled_names(body),
             values=assigned_values(body),
-            read=read,
             problems=converter.problems,
         )
         region.effects, region.inspect = self.effects.of, inspect
@@ -566,6 +567,7 @@ class Modeller:
     def checked_rows(self, region: Region, items: list[Item], converter: Converter) -> None:
         """As `stay_in_rows`. Raises OverBudget as well."""
         seen: dict[tuple[str, int], list[isl.Map]] = {}
+        asked: dict[int, list[tuple[isl.PwAff, isl.PwAff]]] = {}
         for item in drafts(tuple(items)):
             for raw in item.accesses:
                 symbol = region.symbol(raw.array)
@@ -575,7 +577,7 @@ class Modeller:
                 if any(raw.relation.plain_is_equal(other) for other in alike):
                     continue  # a block reads the same element in many of its statements
                 alike.append(raw.relation)
-                values = isl.PwMultiAff.from_map(raw.relation)
+                values, known = isl.PwMultiAff.from_map(raw.relation), asked.setdefault(id(item.env), [])
                 for position in range(1, symbol.rank):
                     if symbol.shape.dims[position].extent is None:
                         continue  # a row that a pointer leads to has no length
@@ -584,6 +586,9 @@ class Modeller:
                         message = f"polyc cannot tell how long the rows of '{symbol.c_name}' are"
                         raise refused(message, span=item.span)
                     value = values.get_at(position)
+                    if any(value.plain_is_equal(a) and size.plain_is_equal(b) for a, b in known):
+                        continue  # and elements of other arrays at the same place
+                    known.append((value, size))
                     wrong = value.lt_set(number(0)).union(value.ge_set(size))
                     if not region.holds(wrong, item.env):
                         message = f"a subscript of '{symbol.c_name}' may leave its row"
@@ -829,7 +834,7 @@ class Modeller:
             private.names,
             self.file_names | self.function_names(),
             tuple(dict.fromkeys(symbol.c_name for symbol in orphans)),
-            frozenset(symbol.c_name for symbol in orphans if symbol.key in region.read | self.moved),
+            frozenset(symbol.c_name for symbol in orphans if symbol.key in self.read | self.moved),
             self.constants(region),
             tuple(unique(region.notes)),
             frozenset(key for key in partly if self.is_unset(region.scope.symbols[key])),

@@ -7,6 +7,7 @@ import subprocess
 from itertools import pairwise
 from pathlib import Path
 
+import islpy as isl
 import pytest
 
 from polyc.cli.run import no_gain
@@ -457,3 +458,20 @@ def test_promises_about_what_is_found(promise: dict[str, object], wrong: dict[st
     assert lines(read(str(file), InputOptions(detect=True, **promise))) == [(3, 3)]  # type: ignore[arg-type]
     with pytest.raises(UserError):
         read(str(file), InputOptions(detect=True, **wrong))  # type: ignore[arg-type]
+
+
+def test_guards_do_not_tell_apart_which_loops_have_iterations(tmp_path: Path) -> None:
+    """Each bound of five loops would be asked for but where one of the other loops never runs: twenty cases."""
+    nests = "".join(
+        f"""
+    for (i = ist; i <= iend; i++)
+        for (j = jst; j <= jend; j++)
+            for (k = 1; k <= nz - 2; k++)
+                for (m = 0; m < 5; m++)
+                    u[i][j][k][m] += 2 * u[i + {di}][j - 1][k + {dk}][m];"""
+        for di, dk in ((0, 1), (1, 1), (1, 0))
+    )
+    head = "double u[13][13][13][5];\nint ist, iend, jst, jend, nz;\nvoid f(void)\n{\n    int i, j, k, m;"
+    (region,) = found_in(f"{head}{nests}\n}}\n", tmp_path).regions
+    wanted = isl.Set("[jst, jend, nz] -> { : 1 <= jst and jend <= 12 and nz <= 13 }")
+    assert region.scop.assumed.intersect_params(region.scop.context).is_equal(wanted.intersect(region.scop.context))

@@ -201,6 +201,13 @@ def test_orphans_are_names_that_only_the_region_uses(scop: Modeller) -> None:
     assert found.orphans_read == {"m", "i"}
 
 
+def test_a_variable_that_nobody_needs_the_reader_of_was_read(scop: Modeller) -> None:
+    """Else a C compiler says of the printed code that it is set but not used (20281290:1246)."""
+    region = "for (i = 0; i < n; i++) { v = 2 * a[i]; w = v; w = a[i]; a[i] = w; v = a[i] + a[i + 1]; }"
+    found = scop(function(region, "int i; double v = 0, w;", arguments="int n, double *a"))
+    assert found.orphans_read >= {"v", "w"}
+
+
 def test_a_member_of_the_same_name_is_no_mention(scop: Modeller) -> None:
     after = "return p[0].x > q->\ny;"
     text = function(

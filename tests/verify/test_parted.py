@@ -11,7 +11,7 @@ import pytest
 from polyc.frontend import read
 from polyc.model import ctree as c
 from polyc.model.program import InputOptions
-from polyc.model.scop import AccessKind, Scop, Statement, without_rows
+from polyc.model.scop import Access, AccessKind, Scop, Statement, without_rows
 from polyc.model.tree import Filter, Sequence
 from polyc.verify.region.parted import parting_faults
 
@@ -302,3 +302,23 @@ static void ends(int n, int r, const double *x, float *y)
     for one, other in (same, reversed(same)):
         domain = other.domain.set_tuple_name(one.domain.get_tuple_name())
         assert parting_faults(whole, changed(scop, one.name, domain=domain)) != []
+
+
+def test_a_scalar_that_a_condition_reads() -> None:
+    """What stores `s` reads it in each iteration, and the statement that it stands for in some (20281290:1504)."""
+    taken = SUMS.replace("int n,", "int n, int m,").replace("*t += s * b[i];", "*t = *t * 0.5 + (2 * i < m ? s : 1.0);")
+    whole, scop = parted(taken)
+    assert parting_faults(whole, scop) == []
+    setting = [s.name for s in whole.statements.values() if any(a.array == "s" and _writes(a) for a in s.accesses)]
+
+    def with_nothing_set(one: Scop) -> Scop:
+        for name in setting:
+            one = changed(one, name, accesses=tuple(a for a in one.statements[name].accesses if a.array != "s"))
+        return one
+
+    faults = parting_faults(with_nothing_set(whole), with_nothing_set(scop))
+    assert any("accesses something else" in fault.message for fault in faults)
+
+
+def _writes(access: Access) -> bool:
+    return access.kind is not AccessKind.READ

@@ -21,6 +21,9 @@ POINT = isl.Space.set_alloc(CTX, 0, 0)
 """The space of everything here: loop variables are isl parameters until a statement is finished."""
 EVERYTHING = isl.Set.universe(POINT)
 _ZERO = isl.LocalSpace.from_space(POINT)
+MOST_ALTERNATIVES = 2
+"""Cases of sizes that a guard tells apart, most often those in which a loop has no iterations and may have any bounds:
+each further bound would multiply them."""
 
 
 def number(value: int) -> isl.PwAff:
@@ -118,8 +121,6 @@ class Region:
     """The only value that is ever assigned to a name that is settled."""
     named: frozenset[str] = frozenset()
     """Names of sums and products, which may stand in their place (`idioms/named.py`)."""
-    read: frozenset[str] = frozenset()
-    """Names that the region mentions otherwise than as what it assigns."""
     strict: bool = False
     """Nothing new may be assumed of the parameters."""
     in_opaque: bool = False
@@ -177,7 +178,6 @@ class Region:
         name = next(n for n in chain([wish], (f"{wish}{k}" for k in count(2))) if n not in known)
         symbols[name] = Symbol(name, name, shape, Storage.REGION, None)
         self.written |= {name}
-        self.read |= {name}
         return name
 
     def make(
@@ -320,8 +320,18 @@ class Region:
         if project(known, env.variables).subtract(bad).is_empty():
             return False
         types = self.context.intersect(self.ranges)
-        self.assumed = self.assumed.intersect(bad.complement().gist(types)).coalesce().gist(types)
+        found = self.assuming(bad, types)
+        if found.n_basic_set() > MOST_ALTERNATIVES:
+            # As if the place were reached: `n <= 12` of `n <= 12 || jst > jend || …`.
+            short = self.assuming(bad.gist(project(env.domain, env.variables)), types)
+            fewer = short.n_basic_set() < found.n_basic_set()
+            found = short if fewer and not project(known, env.variables).is_disjoint(short) else found
+        self.assumed = found
         return True
+
+    def assuming(self, bad: isl.Set, types: isl.Set) -> isl.Set:
+        """What is assumed of the parameters, without some of their values."""
+        return self.assumed.intersect(bad.complement().gist(types)).coalesce().gist(types)
 
 
 def range_of(name: str, type_: CType) -> isl.Set:

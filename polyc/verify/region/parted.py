@@ -274,13 +274,15 @@ class _Parting:
             labelled = [(s, k) for s, k in here if s.accesses[k].ref == access.ref]
             for among, left in ((labelled, here), (there, there)):
                 found = next((one for one in among if self.is_same(one, access, stand[one[0].name])), None)
+                if found is None and left is there:
+                    found = next((one for one in there if self.is_copied_unasked(one, access)), None)
                 if found is not None:
                     left.remove(found)
                     break
             else:
                 raise KeyError(own.name)
             if not _writes(access):
-                yield _Event(*found, then, position, stand[found[0].name])
+                yield _Event(*found, then, position, stand[found[0].name].intersect_range(access.relation.domain()))
         if here or not all(self.is_seen_again(*one, then, stand) for one in there):
             raise KeyError(own.name)
 
@@ -302,6 +304,17 @@ class _Parting:
         mine = found.relation.set_tuple_name(isl.dim_type.out, array)
         wanted = access.relation.intersect_domain(stand.range())
         return _equal(stand.reverse().apply_range(mine), wanted, self.parted.known)
+
+    def is_copied_unasked(self, one: tuple[Statement, int], access: Access) -> bool:
+        """Whether an X reads a scalar wherever it runs, and S where a condition holds: what S does not read is copied
+        all the same, and has to be there."""
+        statement, position = one
+        found = statement.accesses[position]
+        if (found.array, found.kind) != (access.array, access.kind) or found.relation.dim(isl.dim_type.out):
+            return False
+        first = Values.of(self.parted, {found.array}).first.intersect_params(self.parted.known)
+        reader = isl.UnionMap.from_map(access_of(found, position).domain_map()).domain()
+        return bool(first.intersect_domain(reader).is_empty())
 
     def instances(self, statement: Statement, then: Statement) -> isl.Map:
         """`{ T[i] -> S[i, j] }`: what an instance of T, or X, stands for; loops inside of S make no instances."""

@@ -179,10 +179,11 @@ def within_time(
     if operations <= QUICK:
         return within(context, operations, step)()
     end = time.process_time() + MOST_SECONDS
-    for left in () if hard else range(operations // QUICK, -1, -1):  # one more: what a try has begun last is lost
+    quick = max(QUICK, operations // 3)  # many statements have more, and parts of their own that need more
+    for left in () if hard else range(operations // quick, -1, -1):  # one more: what a try has begun last is lost
         before = done()
         try:
-            return within(context, QUICK, step)()
+            return within(context, quick, step)()
         except OverBudget:
             if done() == before:
                 break

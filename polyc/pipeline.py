@@ -32,6 +32,7 @@ from polyc.passes.buffers.windows import slide_windows
 from polyc.passes.forms import Form, Step, checked
 from polyc.passes.fusion.basteln import fuse_tiles
 from polyc.passes.fusion.pretiling import fuse_quasi_identical
+from polyc.passes.fusion.regroup import regroup_nests
 from polyc.passes.fusion.rows import keep_rows
 from polyc.passes.gpu.barriers import place_barriers
 from polyc.passes.gpu.coalesce import coalesce_loops
@@ -52,6 +53,7 @@ from polyc.passes.memory.ahead import ask_ahead
 from polyc.passes.memory.lookups import look_up_in_registers
 from polyc.passes.memory.nontemporal import store_past_caches
 from polyc.passes.memory.prefetch import prefetch_streams
+from polyc.passes.order.interchange import interchange_loops
 from polyc.passes.order.orders import straighten_nests
 from polyc.passes.order.schedule import schedule_nests
 from polyc.passes.order.spaced import with_spaced_values, with_undivided_loops, without_shifts
@@ -143,6 +145,8 @@ def common_steps() -> list[Step]:
         Step("schedule", schedule_nests, ("fuse", "budget"), promises=(Form.NO_TILES, Form.NO_THREADS)),
         # Triangular solves: blocks of rows that earlier rows serve first. Before nests are joined that stand alone yet.
         Step("rowblocks", block_rows),
+        # While each nest is a band of its own: what is fused, or tiled, has its loops in this order.
+        Step("interchange", interchange_loops, when=constructs),
         # Algorithm 1: what needs no overlap is fused before tiling.
         Step("pretiling", fuse_quasi_identical, when=fuses),
         # Factorisations: updates that a block of steps does not need wait for its end (not on a GPU).
@@ -153,6 +157,8 @@ def common_steps() -> list[Step]:
         Step("orders", straighten_nests, when=orders),
         # Rows that `temporaries` made for each iteration: whatever touches them runs in the tiles that keep them.
         Step("rows", keep_rows),
+        # Loops that were written in the same parallel ones, and that nothing has joined or tiled yet (not on a GPU).
+        Step("regroup", regroup_nests, when=constructs),
         # Algorithms 2 to 4: tile the outputs, and pull into each tile what it reads.
         Step("basteln", fuse_tiles, ("budget", "fuse", "tile_sizes"), promises=(Form.NO_THREADS,)),
     ]

@@ -44,6 +44,9 @@ FEWEST = 2_000
 MOST_TRIES, MOST_SECONDS = 60, 15.0
 """Runs of one function that are modelled, however long that takes, and processor time after which no others are."""
 
+ALIKE = 0.8
+"""The share of a region's statements from which on a loop inside is expected to take as long."""
+
 NO_FOR = "it is no 'for' loop: polyc does not know how often it runs"
 
 Judge = Callable[[Region], str | None]
@@ -88,6 +91,9 @@ class Everywhere(str):
 
 class Unfinished(str):
     """Why nothing is gained of some loops, as far as the budget went."""
+
+    statements = 0
+    """How many they have."""
 
 
 @dataclass(slots=True)
@@ -156,6 +162,8 @@ class Detector:
     """Of each block: its items, and those of them that are no marks."""
     bare: list[c_ast.Compound] = field(default_factory=list)
     """Blocks that hold a loop which has no braces around it in the text: the body of another loop, or a branch."""
+    unfinished: int = 0
+    """The statements of the loops around, if the budget was used up for them."""
     steering: dict[int, dict[str, int]] = field(default_factory=dict)
     """Of each block: the names that loops and subscripts depend on, and the last unit that has them."""
 
@@ -254,11 +262,14 @@ class Detector:
         loops = list(outermost_loops(items, visited))
         for loop in loops:
             self.leave(self.parsed.original(self.parsed.offset(loop.coord)), reason)
+        around = self.unfinished
+        self.unfinished = reason.statements if isinstance(reason, Unfinished) else around
         for inner in visited:
             told = len(self.found.left)
             self.block(inner)
             if inner in self.bare and any(node is inner for loop in loops for node in walk(loop)):
                 self.found.left[told:] = [one for one in self.found.left[told:] if not says_no_more(one, reason)]
+        self.unfinished = around
 
     def is_shared(self, begin: int, block: c_ast.Compound) -> bool:
         """Whether a directive of OpenMP stands between the begin of a statement and a block in it."""
@@ -417,7 +428,7 @@ class Detector:
             bad = self.hopeless(region, parts)
             reason = self.judge(region) if not bad else None
             if isinstance(reason, Unfinished):
-                self.found.in_vain += len(region.scop.statements)
+                reason = self.given_up(reason, len(region.scop.statements), len(parts) == 1)
         except UserError as problem:
             block.block_items = before
             first = problem.diagnostics[0]
@@ -438,6 +449,13 @@ class Detector:
             return bad or dict.fromkeys(everything, reason or "")
         self.found.regions.append(region)
         return None
+
+    def given_up(self, reason: Unfinished, statements: int, single: bool) -> str:
+        """The reason, with what it means for the loops inside: where the budget was used up for the loops around as
+        well, and a single one inside of them has nearly all that they have, nobody looks further."""
+        self.found.in_vain += statements
+        reason.statements = statements
+        return Everywhere(reason) if single and statements >= ALIKE * self.unfinished > 0 else reason
 
     def in_the_way(self, parts: list[Unit]) -> list[int]:
         """The first or the last of some units, where the others can be replaced."""

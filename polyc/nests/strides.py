@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Set
 from functools import lru_cache
-from math import prod
+from math import inf, prod
 
 import islpy as isl
 
@@ -331,6 +331,18 @@ def leaps(member: Member, program: Program) -> bool:
                 if apart > GAPS and apart & (apart - 1) == 0:
                     return True
     return False
+
+
+def bytes_apart(member: Member, program: Program) -> list[float]:
+    """How many bytes each access of the statements in the most loops moves by in a step of a loop; infinity where that
+    is not known in advance."""
+    found: list[float] = []
+    for statement, position in _deepest(statements_below(member, program), program):
+        for access in statement.accesses:
+            elements = _elements_apart(access, position, program) if access.exact and not access.loose else 0
+            stays = access.exact and not access.loose and not any(_moved(access, position))
+            found.append(elements * program.scop.arrays[access.array].element.size_bytes or (0 if stays else inf))
+    return found
 
 
 def _elements_apart(access: Access, position: int, program: Program) -> int:

@@ -46,6 +46,8 @@ class Maker(Ordinary):
             self.nests.append(self.clamped_nest())
         elif self.wide and self.chance(4):
             self.nests.append(self.straight_nest())
+        elif self.wide and self.chance(5):
+            self.nests.append(self.points_nest())
         else:
             self.add_plain_nest()
         if self.wide and self.nests and self.chance(6):

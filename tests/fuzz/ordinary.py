@@ -272,6 +272,50 @@ class Ordinary(Nests):
             items.append(replace(inner, body=(self.assign(target, self.place(target, inside), value(inside)),)))
         return self.around(loops, tuple(items))
 
+    # Grids.
+
+    def points_nest(self) -> Item:
+        """Points with a few values each, over which the loops go in another order than memory does; or several loops
+        along the lines of a grid in the same outer loops, one after the other."""
+        if self.chance(40):
+            loops = [replace(loop, step=1) for loop in self.drawn_loops(2, [])]
+            inner = Loop(self.fresh("v"), Linear(), Linear((), self.integer(2, 4)), 1, ())
+            source, target = (self.new_array(3, "argument") for _ in range(2))
+            for array in (source, target):
+                few = replace(array, parameters=(*array.parameters[:2], ""), pair=False, flat=False, narrow=False)
+                self.arrays[array.name] = few
+            along = [loops[1].name, loops[0].name]
+
+            def point(name: str) -> Access:
+                first = Linear(((along[0], 1),), self.pick((0, 0, 1, -1)))
+                return Access(name, (first, Linear(((along[1], 1),)), Linear(((inner.name, 1),))))
+
+            value: Value = Op(self.pick(("+", "-")), Read(point(source.name)), Read(point(source.name)))
+            read = Read(point(target.name)) if self.chance(30) else self.value(along, [], 0)
+            value = Op("+", value, read)
+            return self.around([*loops, inner], (self.assign(target, self.own_place(target, along, inner), value),))
+        outer = self.drawn_loops(self.pick((1, 1, 2)), [])
+        names = [loop.name for loop in outer]
+        rank = len(outer) + 1
+        grids = [self.target(rank), self.target(rank)]
+        items: list[Item] = []
+        for _ in range(self.integer(2, 4)):
+            (loop,) = self.drawn_loops(1, names)
+            inside = [*names, loop.name]
+            source, target = self.pick(grids), self.pick(grids)
+            beside = (0,) * len(names) if self.chance(75) else tuple(self.pick((0, 0, 1, -1)) for _ in names)
+            near = [*beside, self.pick((0, 1, -1))]
+            cells = tuple(Linear(((name, 1),), by) for name, by in zip(inside, near, strict=True))
+            read_beside = Read(Access(source.name, cells, self.member(source)))
+            value = Op(self.pick(("+", "-", "*")), read_beside, self.value(inside, [], 1))
+            own = Access(target.name, tuple(Linear(((name, 1),)) for name in inside), self.member(target))
+            items.append(replace(loop, body=(self.assign(target, own, value),)))
+        return self.around(outer, tuple(items))
+
+    def own_place(self, target: Array, along: list[str], inner: Loop) -> Access:
+        names = [*along, inner.name]
+        return Access(target.name, tuple(Linear(((name, 1),)) for name in names))
+
     # Assertions.
 
     def asserted(self, nest: Item | Cover) -> Item | Cover:

@@ -52,6 +52,9 @@ def traits(program: Program) -> list[str]:
         "straight-line code": any(
             isinstance(part, Loop) and sum(not isinstance(one, Loop) for one in part.body) >= STRAIGHT for part in parts
         ),
+        "loops in the same outer loop": any(
+            isinstance(part, Loop) and sum(isinstance(one, Loop) for one in part.body) > 1 for part in parts
+        ),
         "places that are clamped": any(isinstance(part, Let) and bool(part.form) for part in parts),
         "borders that are joined": any(isinstance(part, Wrap) for part in parts),
         "functions for subscripts": any(array.flat and array.helper and array.rank == 2 for array in program.arrays),

@@ -59,7 +59,7 @@ TILES: dict[str, tuple[int, ...] | str | None] = {
     ),
     **dict.fromkeys(("tensor", "row_walks", "counts", "planes_of_triangles", "upper", "row_sums", *LARGE), "auto"),
     **dict.fromkeys(("looked_up", "not_looked_up", "histogram", "grid", "interleaved", "computed_twice"), "auto"),
-    **dict.fromkeys(("sliding_rows", "any_rows"), "auto"),
+    **dict.fromkeys(("sliding_rows", "any_rows", "points"), "auto"),
     "strips": (4, 8),
     "past_caches": (6, 16),  # a line of a cache
 }
@@ -85,6 +85,7 @@ WHERE = {
     "rows": ("rows",),
     "schedule": ("conv_relu", "jacobi", "may_write"),
     "orders": ("intervals",),
+    **dict.fromkeys(("interchange", "regroup"), ("points",)),
     "straight": ("straight",),
     "pretiling": ("conv_relu", "shared_producer", "jacobi"),
     "overlapped": ("overlapped",),

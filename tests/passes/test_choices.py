@@ -479,3 +479,27 @@ def test_roots_are_called(function: str, tmp_path: Path) -> None:
     assert "polyc_sqrtf" not in result.text
     errno = "errno" in function
     assert ("math-errno" in {remark.code for remark in result.program.remarks}) is errno
+
+
+def test_what_an_iteration_declares_has_no_edges_apart(tmp_path: Path) -> None:
+    """The array `t` is a variable of each iteration, and the edges would declare it once more (20281310:1191)."""
+    text = """
+static double s[8][64];
+void f(int n, int m, const double a[n][m], double c[n][m])
+{
+    double t[n][m];
+#pragma scop
+    for (int i = 2; i < n; i++) {
+        for (int j = 0; j < m; j++)
+            t[i][j] = a[i][j] * a[i][j];
+        for (int j = 0; j < m; j++)
+            c[i][j] = t[i][j] + (i > m / 2 ? j : s[i + 3][j + 3]);
+    }
+#pragma endscop
+}
+"""
+    result = compile_region(region_of(text, tmp_path), Options())
+    codes = {remark.code for remark in result.program.remarks}
+    assert result.verified
+    assert "contracted" in codes
+    assert "verification-failed" not in codes

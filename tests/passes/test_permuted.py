@@ -102,6 +102,27 @@ void f(int n, const unsigned char in[n][200], float t[n][12], float out[n][200])
     assert check(region, result, sizes=(9,)) == []
 
 
+def test_a_loop_of_which_a_statement_runs_in_a_part(tmp_path: Path) -> None:
+    """Loops along one row that run up to different ends are one loop with conditions (20281310:1301)."""
+    text = """
+void f(int k, int n, int m, float y[restrict k][k][900], float t[restrict k][8], unsigned char w[restrict 900])
+{
+#pragma scop
+    for (int i = 0; i < k; i++)
+        for (int j = 0; j < i + 1; j++) {
+            for (int x = 0; x < m; x++)
+                y[i][j][x] += y[i][j][x] - t[i][w[x] & 7];
+            for (int x = 0; x < n + 1; x++)
+                y[i][j][x] -= y[i][j][x] * 1.7f;
+        }
+#pragma endscop
+}
+"""
+    said = {r.code: r.message for r in compile_region(region_of(text, tmp_path), options()).program.remarks}
+    assert "not-printed" not in said
+    assert "run in a part of the iterations" in said["not-looked-up"]
+
+
 @pytest.mark.parametrize("name", LEFT_ALONE)
 def test_other_lookups_stay(name: str, tmp_path: Path) -> None:
     table, value, why = LEFT_ALONE[name]

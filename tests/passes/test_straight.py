@@ -11,6 +11,7 @@ import polyc
 from polyc.analysis.dependences import compute_dependences
 from polyc.flow import Accesses, _by_subtraction, _in_one_block, _Places, compute_false, compute_flow
 from polyc.frontend import read
+from polyc.frontend.detect import Unfinished
 from polyc.model.program import Compiled, InputOptions, Options, operations_for
 from polyc.model.scop import Region
 from polyc.model.tree import Band, Sequence, walk
@@ -218,3 +219,31 @@ def test_an_array_of_which_too_much_is_asked_is_taken_as_read_before(
     region = region_of(text, tmp_path)
     assert not region.scop.privatizable
     assert compile_region(region, Options()).verified
+
+
+@pytest.mark.parametrize(
+    ("before", "tries"), [("", 2), ("for (int j = 0; j < n; j++) { a[i] += j; b[i][j] += a[i]; }", 3)]
+)
+def test_the_budget_is_used_up_twice_for_one_body(before: str, tries: int, tmp_path: Path) -> None:
+    """Inside of both loops there is all that was too much in the outer one; where there is less, that is tried."""
+    text = f"""
+void f(int n, double a[restrict n], double b[restrict n][n], double c[restrict n][n][n])
+{{
+    for (int i = 1; i < n; i++) {{
+        {before}
+        for (int j = 1; j < n; j++)
+            for (int k = 1; k < n; k++)
+                c[i][j][k] += b[j][k];
+    }}
+}}
+"""
+    found: list[int] = []
+
+    def judge(region: Region) -> str:
+        found.append(len(region.scop.statements))
+        return Unfinished("it takes too long")
+
+    (tmp_path / "read.c").write_text(text)
+    source = read(str(tmp_path / "read.c"), InputOptions(detect=True), judge)
+    assert source.regions == ()
+    assert len(found) == tries

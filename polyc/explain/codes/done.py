@@ -174,6 +174,21 @@ DONE: dict[str, Code] = {
         "architecture.md#time-tiles",
         sizes=True,
     ),
+    "regrouped": Code(
+        "Nests share the outer loops that they were written in",
+        "Loops that were written inside of the same outer ones, and that the scheduler took apart, stand in these "
+        "again: what the first one leaves is in the caches when the next one takes it.",
+        NOTHING,
+        "cpu.md#grids-with-several-values-at-a-point",
+    ),
+    "interchanged": Code(
+        "A loop along a line of the cache stands inside",
+        "The loops of a nest stand in another order: inside there is one whose steps stay in a line of the cache, as "
+        "those from pixel to pixel of an image, or from point to point of a grid with several values each. The loop "
+        "that was inside goes to another line in each step.",
+        NOTHING,
+        "cpu.md#grids-with-several-values-at-a-point",
+    ),
     "turned": Code(
         "A buffer is stored the other way round",
         "The buffers of a tile are stored with another dimension innermost, so that the tile's vector loops run "

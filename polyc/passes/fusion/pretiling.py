@@ -228,7 +228,8 @@ class _Merger:
 
         rewrite:  for i B[i] = f(A[i]); for i C[i] = g(A[i])  ->  for i { B[i] = f(A[i]); C[i] = g(A[i]); }
         requires: loops that run in parallel and nothing else; the same nests read of both, so that whoever needs a tile
-                  of one needs that of the other, or both touch members of the same structs
+                  of one needs that of the other, or both touch members of the same structs; of what was written in one
+                  loop, who reads of one reads of the other
         """
         at, readers = len(graph.groups) - 1, graph.readers()
         while at > 0:
@@ -236,7 +237,12 @@ class _Merger:
                 first, second = graph.groups[before], graph.groups[at]
                 one, two = [placed[k] for k in first], [placed[k] for k in second]
                 alike = readers[before] == readers[at] or bool(self.structs(one) & self.structs(two))
-                if alike and not graph.linked(first, second) and graph.mergeable(before, at):
+                nested = readers[before] <= readers[at] or readers[before] >= readers[at]
+                if (
+                    (alike or (nested and self.written_together(one, two)))
+                    and not graph.linked(first, second)
+                    and graph.mergeable(before, at)
+                ):
                     found = joined(one, two) if self.may_join(one, two) else None
                     if found is not None:
                         for k, nest in zip(second, found, strict=True):

@@ -9,7 +9,7 @@ from polyc.analysis.readable import choices_of, left_out, makes_vectors, unreada
 from polyc.model import ctree as c
 from polyc.model.program import Program
 from polyc.model.scop import Statement
-from polyc.model.tree import Band, Domain, Extension, Mark, Member, Node, Sequence, restrict, sequence_of
+from polyc.model.tree import Band, Domain, Extension, Mark, Member, Node, Sequence, restrict, sequence_of, walk
 from polyc.nests.nest import has_loops, values
 from polyc.poly import empty_set, names
 from polyc.records import dataclass, replace
@@ -63,6 +63,8 @@ class _Parter:
         *outer, inner = band.members
         instances = inner.schedule.domain()
         statements = [self.program.statements[name] for name in names(instances)]
+        if any(isinstance(n, Mark) and n.kind == "allocate" for n in walk(band.child)):
+            return band  # what an iteration declares is declared in one place
         if not any(has_choices(s.body) for s in statements) or not makes_vectors(self.program, inner, everything=True):
             return band
         edges = ran = empty_set(instances)

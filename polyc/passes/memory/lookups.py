@@ -365,8 +365,10 @@ def _whole(program: Program, band: Band, cut: Cut, above: tuple[Band | Filter | 
     mine = reach_of(program, above).intersect_domain(band.members[0].schedule.domain())
     inner = mine.flat_range_product(values(band.members, mine.domain()))
     found: isl.Set | None = None
-    for piece in maps(inner):
-        ran = piece.range().coalesce()
+    ranges = [piece.range().coalesce() for piece in maps(inner)]
+    if any(not ran.is_equal(ranges[0]) for ran in ranges[1:]):
+        raise _Declined("some of its statements run in a part of the iterations")
+    for ran in ranges:
         place = ran.dim(isl.dim_type.set) - len(band.members) + cut.position
         digits = (0, cut.count - 1, *range(1, cut.count - 1))
         parts = (ran.preimage_multi_aff(part_of(ran.get_space(), place, cut, digit)) for digit in digits)

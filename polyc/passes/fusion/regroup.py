@@ -84,8 +84,8 @@ class _Grouper:
         one, two = (
             [self.loops.get(name, ()) for nest in nests for name in nest.statements] for nests in (before, [last])
         )
-        if any(mine[-1] is its[-1] for mine in one for its in two if mine and its):
-            return 0  # what was written in one innermost loop is that of others
+        if len({id(path[-1]) for path in one + two if path}) == 1:
+            return 0  # all that was written in one innermost loop is that of others
         common = [loop for path in two for loop in path if any(loop is other for mine in one for other in mine)]
         bands = [nest.band for nest in group if nest.band is not None]
         count = 0

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from polyc.analysis.expressions.facts import mentions
+from polyc.analysis.expressions.facts import mentions, with_value
 from polyc.codegen.render import render_region
 from polyc.frontend import read
 from polyc.model import ctree as c
@@ -362,3 +362,12 @@ void f({type_} n, const int *col, double *y, const double *x)
     asked = compiled.in_file.partition("polyc_is_apart &=")[0]
     assert begins in asked
     assert ("0 <= " in asked) == (type_ == "long")
+
+
+def test_a_sum_with_a_counter_that_is_0() -> None:
+    """The search has values for the inner counter first, its check for the outer one: `(i + j)` (20281320:282)."""
+    i, j, zero = c.Name("i"), c.Name("j"), c.Literal("0")
+    for total in (c.Binary("+", i, j), c.Binary("+", j, i)):
+        assert with_value(total, "i", zero) == j
+        assert with_value(with_value(total, "i", zero), "j", c.Name("n")) == c.Name("n")
+    assert with_value(c.Binary("+", i, c.Binary("+", i, j)), "i", zero) == j

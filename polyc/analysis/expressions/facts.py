@@ -176,12 +176,10 @@ def with_value(node: c.N, key: str, value: c.Expr) -> c.N:
     """What a node is where a variable has a value; `a` for `a + 0`."""
 
     def change(part: c.Node) -> c.Node | None:
-        match part:
-            case (
-                c.Binary(op="+", left=rest, right=c.Name(name=name))
-                | c.Binary(op="+", left=c.Name(name=name), right=rest)
-            ) if name == key and value == c.Literal("0"):
-                return with_value(rest, key, value)
+        if value == c.Literal("0") and isinstance(part, c.Binary) and part.op == "+":
+            for this, rest in ((part.right, part.left), (part.left, part.right)):
+                if this == c.Name(key):
+                    return with_value(rest, key, value)
         return value if part == c.Name(key) else None
 
     return c.rewrite(node, change)

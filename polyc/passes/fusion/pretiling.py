@@ -64,7 +64,7 @@ def fuse_quasi_identical(program: Program) -> Program:
               schedule with an empty tile domain): the nests share the loops around the box, without tiles, if no
               tile of the others would meet its data again. Nests that need nothing of each other are joined for a CPU
               where they read the same cells, stand in one loop of the source, or fill up the same rows
-              (`interlaced.py`); those of one loop of the source at first, so that none of them goes with another loop.
+              (`interlaced.py`).
               For a GPU they stay apart too where parallel loops of one would be a thread's, and the other has nothing
               to do along them: `for i for j B[i][j] = A[i][j]; for i B[i][0] = c;` has n threads in one nest, and n * m
               in two.
@@ -118,8 +118,6 @@ class _Merger:
         here = self.every.intersect_domain(all_instances(nests)).intersect_range(all_instances(nests))
         graph = NestGraph.of(nests, outer.same_iteration(here))
         placed = list(nests)
-        if not self.program.options.gpu:
-            self.join_siblings(graph, placed, self.written_siblings)
         for k in range(len(nests)):
             self.joined_chain(graph, placed, k, outer)
         # Members of one struct lie side by side: kernels of their own would each load all of it.
@@ -281,11 +279,6 @@ class _Merger:
             return None
         told.append({s for nest in (*group, *others) for s in nest.statements})
         return others
-
-    def written_siblings(self, group: list[Nest], others: list[Nest]) -> list[Nest] | None:
-        """The second nests, if they run the same iterations and were written in one loop: before one of them goes with
-        what stands in another loop."""
-        return self.siblings(group, others) if self.written_together(group, others) else None
 
     def interlaced_siblings(self, group: list[Nest], others: list[Nest]) -> list[Nest] | None:
         """The second nests with their innermost loop moved, if both fill up the rows of the same arrays."""

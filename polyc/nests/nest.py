@@ -181,22 +181,34 @@ def chain(node: Node) -> tuple[Member, ...]:
 
 def innermost_loops(tree: Domain) -> dict[str, Band]:
     """The innermost loop around each statement in the original order."""
-    found: dict[str, Band] = {}
+    return {name: around[-1] for name, around in loops_around(tree).items() if around}
 
-    def visit(node: Node, instances: isl.UnionSet, loop: Band | None) -> None:
+
+def loops_around(tree: Domain) -> dict[str, tuple[Band, ...]]:
+    """The loops around each statement in the original order, outermost first."""
+    found: dict[str, tuple[Band, ...]] = {}
+
+    def visit(node: Node, instances: isl.UnionSet, around: tuple[Band, ...]) -> None:
         match node:
             case Band():
-                visit(node.child, instances, node)
+                visit(node.child, instances, (*around, node))
             case Sequence(children=steps):
                 for step in steps:
-                    visit(step.child, instances.intersect(step.filter), loop)
+                    visit(step.child, instances.intersect(step.filter), around)
             case Leaf():
-                found.update((name, loop) for name in names(instances) if loop is not None)
+                found.update((name, around) for name in names(instances))
             case _:
-                visit(node.child, instances, loop)
+                visit(node.child, instances, around)
 
-    visit(tree.child, tree.domain, None)
+    visit(tree.child, tree.domain, ())
     return found
+
+
+def steps_of(instances: isl.UnionSet, node: Node) -> list[Filter]:
+    """A node as the steps of a sequence around it: those of a sequence come up one level."""
+    if isinstance(node, Sequence):
+        return [Filter(s.filter.intersect(instances), s.child) for s in node.children]
+    return [Filter(instances, node)]
 
 
 def unrolled(node: Node) -> Node:

@@ -28,6 +28,7 @@ from polyc.nests.nest import (
     inside,
     joined_member,
     sequence,
+    steps_of,
     values,
 )
 from polyc.nests.samples import sample_parameters
@@ -408,7 +409,7 @@ class _Merger:
         for nest, band in zip(group, bands, strict=True):
             rest = band.members[common:]
             node = replace(band, members=rest) if rest else band.child
-            steps += _flattened(nest.instances, node)
+            steps += steps_of(nest.instances, node)
             instances = instances.union(nest.instances)
         permutable = all(b.permutable for b in bands)
         statements = tuple(s for n in group for s in n.statements)
@@ -494,13 +495,6 @@ def _iterations(nests: list[Nest], count: int) -> isl.UnionSet:
         found = mine if found is None else found.union(mine)
     assert found is not None
     return found
-
-
-def _flattened(instances: isl.UnionSet, node: Node) -> list[Filter]:
-    """A step of the new sequence; steps of a sequence inside come up one level."""
-    if isinstance(node, Sequence):
-        return [Filter(s.filter.intersect(instances), s.child) for s in node.children]
-    return [Filter(instances, node)]
 
 
 def _decided(loops: tuple[Member, ...], rest: tuple[Member, ...], instances: isl.UnionSet) -> bool:

@@ -8,11 +8,23 @@ import islpy as isl
 
 from polyc.machine import load_cpu
 from polyc.model.program import Program
-from polyc.model.tree import Band, Domain, Filter, Leaf, Member, Node, Role, Sequence, walk
-from polyc.nests.nest import Nest, Outer, all_instances, at_sequences, between, inside, joined_member, sequence, values
+from polyc.model.tree import Band, Filter, Member, Node, Role, Sequence, walk
+from polyc.nests.nest import (
+    Nest,
+    Outer,
+    all_instances,
+    at_sequences,
+    between,
+    inside,
+    joined_member,
+    loops_around,
+    sequence,
+    steps_of,
+    values,
+)
 from polyc.nests.samples import sample_parameters
 from polyc.nests.wishes import why_apart
-from polyc.poly import box_volume, in_name, maps, names
+from polyc.poly import box_volume, in_name, maps
 from polyc.records import dataclass, field, replace
 
 STAGE = "regroup"
@@ -35,7 +47,7 @@ def regroup_nests(program: Program) -> Program:
               distribution has only taken them apart
     source:   the order as written as a candidate; Definition 4.1 of Zhao et al. 2024 with the outer loops alone
     """
-    grouper = _Grouper(program, _source_loops(program.scop.tree))
+    grouper = _Grouper(program, loops_around(program.scop.tree))
     tree = at_sequences(program.tree, grouper.regrouped)
     return replace(grouper.program, tree=tree) if grouper.program is not program else program
 
@@ -131,8 +143,7 @@ class _Grouper:
             assert nest.band is not None
             rest = nest.band.members[depth:]
             node = replace(nest.band, members=rest) if rest else nest.band.child
-            inner = node.children if isinstance(node, Sequence) else (Filter(nest.instances, node),)
-            steps += [Filter(step.filter.intersect(nest.instances), step.child) for step in inner]
+            steps += steps_of(nest.instances, node)
         statements = tuple(s for nest in group for s in nest.statements)
         what = f"{depth} outer loops" if depth > 1 else "outer loop"
         message = f"{', '.join(statements)} share the {what} in which they were written: the caches keep what passes on"
@@ -163,26 +174,6 @@ def _members(group: list[Nest], depth: int) -> tuple[Member, ...]:
     for band in others:
         members = tuple(joined_member(a, b) for a, b in zip(members, band.members, strict=False))
     return members
-
-
-def _source_loops(tree: Domain) -> dict[str, tuple[Band, ...]]:
-    """The loops around each statement in the order as written, outermost first."""
-    found: dict[str, tuple[Band, ...]] = {}
-
-    def visit(node: Node, instances: isl.UnionSet, around: tuple[Band, ...]) -> None:
-        match node:
-            case Band(child=child):
-                visit(child, instances, (*around, node))
-            case Sequence(children=steps):
-                for step in steps:
-                    visit(step.child, instances.intersect(step.filter), around)
-            case Leaf():
-                found.update((name, around) for name in names(instances))
-            case _:
-                visit(node.child, instances, around)
-
-    visit(tree.child, tree.domain, ())
-    return found
 
 
 __all__ = ["regroup_nests"]

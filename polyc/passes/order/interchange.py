@@ -28,10 +28,10 @@ def interchange_loops(program: Program) -> Program:
     told: list[tuple[str, tuple[str, ...]]] = []
 
     def change(node: Node) -> Node:
-        members = _in_memory_order(node, program) if isinstance(node, Band) else None
-        if not isinstance(node, Band) or members is None:
+        found = _in_memory_order(node, program) if isinstance(node, Band) else None
+        if not isinstance(node, Band) or found is None:
             return node
-        (inner,) = [m for m, old in zip(members, node.members, strict=True) if m is not old][-1:]
+        members, inner = found
         here = tuple(names(node.members[0].schedule.domain()))
         told.append((f"the loop {inner.name} stands inside: its steps stay in a line of the cache", here))
         return replace(node, members=members)
@@ -42,8 +42,8 @@ def interchange_loops(program: Program) -> Program:
     return replace(program, tree=Domain(program.tree.domain, child)) if told else program
 
 
-def _in_memory_order(band: Band, program: Program) -> tuple[Member, ...] | None:
-    """The loops of a band in their new order, if there is a better one."""
+def _in_memory_order(band: Band, program: Program) -> tuple[tuple[Member, ...], Member] | None:
+    """The loops of a band in their new order, if there is a better one, and the one that goes inside."""
     if not band.permutable or has_loops(band.child) or any(m.role is not Role.LOOP for m in band.members):
         return None
     short = 0
@@ -56,7 +56,7 @@ def _in_memory_order(band: Band, program: Program) -> tuple[Member, ...] | None:
     if not near:
         return None
     rest = tuple(m for m in long if m is not near[-1])
-    return (*rest, near[-1], *band.members[len(long) :])
+    return (*rest, near[-1], *band.members[len(long) :]), near[-1]
 
 
 def _is_short(member: Member, program: Program) -> bool:

@@ -27,6 +27,16 @@ void conv(float in[32][5][9][9], float w[65][5][3][3], float out[32][65][7][7])
 #pragma endscop
 }
 """
+MADE = """
+    static float in[32][5][9][9];
+#pragma polyc live-out(out)
+#pragma scop
+    for (int b = 0; b < 32; b++)
+        for (int c = 0; c < 5; c++)
+            for (int y = 0; y < 9; y++)
+                for (int x = 0; x < 9; x++)
+                    in[b][c][y][x] = y < 1 ? 0.0f : from[b][c][y][x] * scale[c];"""
+"""A producer of what the convolution reads."""
 PRODUCT = """
 void product(int n, float A[n][48], float B[48][{columns}], float C[n][{columns}])
 {{
@@ -50,16 +60,41 @@ def lines_to(text: str, start: str) -> tuple[list[str], int]:
 
 @pytest.mark.slow
 def test_boxes_are_dealt_out_by_one_index(tmp_path: Path) -> None:
-    """A window of 3 x 3 for each filter: no two loops have work for a block of 32 x 4 threads, all together have."""
+    """A window of 3 x 3 for each filter: no two loops have work for a block of 32 x 4 threads, all together have. Each
+    thread has two turns, and 64 of them a third one."""
     compiled = assert_same(region_of(CONV, tmp_path), Options(target="cuda", machine="h200"))
     lines, first = lines_to(compiled.device[0], "polyc_fetch(&w_panel[0]")
-    assert lines[first - 5 : first] == [
-        "for (int c = 32 * ty + tx; c < 576; c += 256) {",
+    place = [
         "const int x0 = c / 18 + ft;",
         "const int x1 = c / 9 % 2;",
         "const int x2 = c / 3 % 3;",
         "const int x3 = c % 3;",
     ]
+    assert lines[first - 7 : first] == [
+        "#pragma unroll",
+        "for (int q = 0; q < 2; q++) {",
+        "const int c = 32 * ty + tx + 256 * q;",
+        *place,
+    ]
+    assert lines[first + 2 : first + 8] == [
+        "if (32 * ty + tx < 64) {",
+        "const int c = 32 * ty + tx + 512;",
+        *place,
+    ]
+
+
+@pytest.mark.slow
+def test_panels_made_of_elements_go_through_registers(tmp_path: Path) -> None:
+    """The element is loaded before the panel in use is read, and what is made of it is stored after that."""
+    made = CONV.replace("#pragma scop", MADE).replace("void conv(", "void made(float scale[5], ", 1)
+    made = made.replace("float in[", "float from[", 1).replace("[5]", "[48]").replace("c < 5", "c < 48")
+    compiled = assert_same(region_of(made, tmp_path), Options(target="cuda", machine="h200"))
+    text = compiled.device[0]
+    load, used, store = (
+        text.rindex(part)
+        for part in ("in_panel_next[q] = (int)x2", "out_sum[b][f] +=", "? 0.0f : in_panel_next[q] * scale[x1]")
+    )
+    assert load < used < store
 
 
 @pytest.mark.slow

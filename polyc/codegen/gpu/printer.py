@@ -111,6 +111,8 @@ class Kernel:
     """The type of its indices, where `small` decides which one that is."""
     small: c.Expr | None = None
     """When 32 bits are enough for them."""
+    ahead: int = 0
+    """Values of a thread that are on their way to panels while it works."""
 
 
 @dataclass(slots=True)
@@ -124,6 +126,8 @@ class _Open:
     shared_bytes: int = 0
     staged: set[str] = field(default_factory=set)
     """Shared arrays that have two places."""
+    ahead: int = 0
+    """Values of a thread that are on their way to them."""
     counts: dict[str, list[c.Expr]] = field(default_factory=dict)
     """For each axis, how many blocks each loop on it has work for."""
     indices: dict[str, c.Decl] = field(default_factory=dict)
@@ -412,7 +416,7 @@ class KernelPrinter(LoopPrinter):
             blocks = {self.index_names[name] for name in ("bx", "by", "bz")}
             sizes_ = _sizes(parameters, top + body, blocks)
             panels = {d.name for d in opened.shared.values() if d.type.startswith(self.dialect.shared)}
-            body = in_turns(whole_tiles(body, widths, sizes_, panels, taken), widths, taken)
+            body = in_turns(whole_tiles(body, widths, sizes_, panels, taken), widths, panels, taken)
         index, small = "", None
         if self.program.options.grid is None:
             if not numbers:
@@ -425,7 +429,9 @@ class KernelPrinter(LoopPrinter):
             top, body = with_indices_of(top, index), with_indices_of(body, index)
         if opened.aligned:
             body = (*(_aligned(p) for p in parameters if p.array is not None), *body)
-        self.kernels.append(Kernel(name, opened.comment, parameters, top + body, sizes, grid, index, small))
+        self.kernels.append(
+            Kernel(name, opened.comment, parameters, top + body, sizes, grid, index, small, opened.ahead)
+        )
         stream = (c.Name(self.dialect.stream),) if self.dialect.stream else ()
         return c.ExprStmt(c.Call(f"start_{name}", (*stream, *(c.Name(p.name) for p in parameters))))
 
@@ -714,7 +720,11 @@ class KernelPrinter(LoopPrinter):
         def fresh(wish: str) -> str:
             return self.namer.fresh(wish, scope.names)
 
-        return Stages(self.dialect, types, stage, fresh, small).of(loop)
+        sources = {a.name: a.type for a in self.arrays.values() if a.type in _PLAIN}
+        made = Stages(self.dialect, types, stage, fresh, sources, small).of(loop)
+        kept = [one.extents for one in made.body if isinstance(one, c.Decl) and one.extents]
+        self.open.ahead += sum(prod(int(e.text) for e in extents if isinstance(e, c.Literal)) for extents in kept)
+        return made
 
     def together(self, member: Member) -> int:
         """How many iterations a block takes at once."""
@@ -887,6 +897,7 @@ def _sizes(parameters: tuple[Parameter, ...], body: tuple[c.Stmt, ...], blocks: 
     return {name: signed for name, signed in found.items() if name not in other}
 
 
+_PLAIN = ("float", "double", "int", "long")
 _WHOLE = {"int", "long", "unsigned", "unsigned int", "unsigned long"}
 
 

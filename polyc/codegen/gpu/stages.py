@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
+from polyc.analysis.expressions.linear import linear, with_value
 from polyc.codegen.gpu.dialect import Dialect
+from polyc.codegen.gpu.turns import turns_of
 from polyc.codegen.gpu.words import STORED_BYTES
 from polyc.codegen.loops.instances import block_of
 from polyc.codegen.text.printer import UNROLL
@@ -20,6 +22,8 @@ LOAD_16 = "polyc_load16"
 FETCH = "polyc_fetch"
 """Starts to copy one element into shared memory, or a zero: `polyc_fetch(&to, &from, inside)`."""
 
+MOST_AHEAD = 16
+"""Turns of a thread whose loads are on their way, at most."""
 SMALLEST_FETCH = 4
 """Bytes that `cp.async` copies at least."""
 
@@ -37,7 +41,8 @@ class Stages:
 
     What lies together in the array and not in the panel, which has it in other rows, goes through registers: 16 bytes
     are loaded before what uses the place before, and stored after it. `cp.async` would copy 4 bytes at a time, and take
-    shared memory as long for each row of the array as for one that lies together (measured on an H200).
+    shared memory as long for each row of the array as for one that lies together (measured on an H200). So does what a
+    panel makes of an element: the threads would wait for it before they use the panel before.
     """
 
     dialect: Dialect
@@ -47,10 +52,12 @@ class Stages:
     """A name for the variable that counts places."""
     fresh: Callable[[str], str]
     """A name like a wish."""
+    sources: Mapping[str, str]
+    """Names of the kernel's arrays that have plain numbers, and their types."""
     small: frozenset[str] = frozenset()
     """Panels whose elements have fewer bytes than `cp.async` copies: they go through registers."""
 
-    def of(self, loop: c.For) -> c.Stmt:
+    def of(self, loop: c.For) -> c.Block:
         """The statement for a loop as it is printed for one place. Raises InternalError."""
         match loop:
             case c.For(
@@ -74,11 +81,11 @@ class Stages:
             else:
                 waiting.append(found)
         ahead = self.copied([*copies, *(one.load for one in waiting)], name, following, other)
-        # Where a cell has its place in a panel does not depend on the iteration: panels have the same cells in each.
-        later, now = (
-            self.copied([one.store for one in waiting], name, start, place, at_once=True)
-            for place in (other, c.Literal("0"))
-        )
+        now = self.copied([one.store for one in waiting], name, start, c.Literal("0"), at_once=True)
+        later = list[c.Stmt]()
+        for one in waiting:
+            # Where a cell has its place in a panel does not depend on the iteration, but what is made of it may.
+            later += self.copied([one.store], name, following if one.makes else start, other, at_once=True)
         first = self.copied([*copies, *(one.load for one in waiting)], name, start, c.Literal("0")) + now
         stage = c.Name(self.stage)
         swap = c.ExprStmt(c.Assign("=", stage, c.Binary("-", c.Literal("1"), stage)))
@@ -92,11 +99,13 @@ class Stages:
             *((c.If(more, block_of(tuple(later))),) if later else ()),
             swap,
         )
-        prologue = c.If(c.Binary("<", start, limit), block_of(tuple(first)))
+        prologue, panels = tuple(first), linear(limit).plus(linear(start), -1)
+        if panels.terms or panels.constant <= 0:
+            prologue = (c.If(c.Binary("<", start, limit), block_of(prologue)),)
         zero = c.Decl("int", self.stage, (), c.Literal("0"))
         after = replace(loop, body=c.Block(inside))
         declared = (one.declared for one in waiting)
-        return c.Block((*declared, self.dialect.barrier, prologue, *self.dialect.commits, zero, after))
+        return c.Block((*declared, self.dialect.barrier, *prologue, *self.dialect.commits, zero, after))
 
     def through(self, item: c.Stmt) -> _Through | None:
         """A copy that goes through registers; None for another one.
@@ -104,51 +113,102 @@ class Stages:
         rewrite:  for (c = t; c < n; c += threads) for (j < 4) panel[j][c] = A[c][j]
                   -> for (q < n / threads) load16(&next[q][0], &A[c][0]), c = t + threads q
                      … for (q < n / threads) for (j < 4) panel[j][c] = next[q][j]
+                  for (c = t; c < n; c += threads) panel[c] = c < k ? 0 : A[c] + b
+                  -> for (q < n / threads) next[q] = c < k ? 0 : A[c]
+                     … for (q < n / threads) panel[c] = c < k ? 0 : next[q] + b
         """
         match item:
             case c.For(
-                init=c.Decl(type=kind, name=index, init=start),
-                condition=c.Binary(op="<", right=c.Literal(text=total)) as inside,
+                init=c.Decl(type="int", name=index, init=start),
+                condition=c.Binary(op="<", right=c.Literal(text=total)),
                 step=c.Assign(op="+=", value=c.Literal(text=threads)),
-                body=c.Block(body=(*places, c.For(init=c.Decl(name=lane), pragmas=(pragma,)) as inner)),
-            ) if start is not None and pragma == UNROLL and self.dialect.fetches and kind == "int":
-                step = _only_step(inner.body)
+                body=c.Block(body=body),
+            ) if start is not None and self.dialect.fetches:
+                *places, last = (step for step in body if not isinstance(step, c.Note))
             case _:
                 return None
+        count, left = divmod(int(total), int(threads))
+        if not all(isinstance(place, c.Decl) for place in places) or count + (left > 0) > MOST_AHEAD:
+            return None
+        turn = self.fresh("q")
+        moved = self.moved(last, turn, count + (left > 0))
+        if moved is None:
+            return None
+
+        def each(action: c.Stmt) -> c.Stmt:
+            used = {n.name for n in c.walk(action) if isinstance(n, c.Name)}
+            here = [p for p in places if isinstance(p, c.Decl) and p.name in used]
+            some = c.Binary("<", start, c.Literal(str(left))) if left else None
+            position = c.Decl("const int", index, (), start)
+            return turns_of(position, count, int(threads), turn, (*here, action), some)
+
+        return replace(moved, load=each(moved.load), store=each(moved.store))
+
+    def moved(self, step: c.Stmt, turn: str, count: int) -> _Through | None:
+        """One turn of a copy, in two steps; None where it has no need of a register."""
+        match step:
+            case c.For(init=c.Decl(name=lane), condition=c.Binary(right=c.Literal() as width), pragmas=(pragma,)) if (
+                pragma == UNROLL
+            ):
+                return self.row_moved(step, lane, width, turn, count)
+            case c.ExprStmt(expr=c.Assign(op="=", target=c.ArrayRef() as target, value=value)) if (
+                target.array in self.panels and not _is_element(value)
+            ):
+                return self.made(_Step(target, value), turn, count)
+            case _:
+                return None
+
+    def row_moved(self, inner: c.For, lane: str, width: c.Literal, turn: str, count: int) -> _Through | None:
+        """What lies together in the array, and across in the panel: 16 bytes at once."""
+        step = _only_step(inner.body)
         if step is None or not _is_element(step.value) or step.target.array not in {*self.panels} - self.small:
             return None
         source = step.value.then if isinstance(step.value, c.Ternary) else step.value
         assert isinstance(source, c.ArrayRef)
         if _mentions(step.target.subscripts[-1], lane) or not _mentions(source.subscripts[-1], lane):
             return None
-        count, width = -(-int(total) // int(threads)), inner.condition
-        if not (isinstance(width, c.Binary) and isinstance(width.right, c.Literal)):
-            return None
-        turn = self.fresh("q")
         row = self.fresh(f"{step.target.array}_next")
         kept = c.ArrayRef(row, (c.Name(turn), c.Name(lane)))
         begin = c.ArrayRef(row, (c.Name(turn), c.Literal("0")))
-        first = c.rewrite(step.value, lambda n: c.Literal("0") if n == c.Name(lane) else None)
-        moved = self.fetch(begin, first)
-        load = c.ExprStmt(replace(moved, function=LOAD_16))
+        first = with_value(step.value, lane, c.Literal("0"))
+        load = c.ExprStmt(replace(self.fetch(begin, first), function=LOAD_16))
         store = replace(inner, body=c.Block((c.ExprStmt(c.Assign("=", step.target, kept)),)))
-        number = c.Binary("+", start, c.Binary("*", c.Literal(threads), c.Name(turn)))
-
-        def each(action: c.Stmt) -> c.Stmt:
-            used = {n.name for n in c.walk(action) if isinstance(n, c.Name)}
-            here = [p for p in places if not isinstance(p, c.Decl) or p.name in used]
-            body: tuple[c.Stmt, ...] = (*here, action)
-            if int(total) % int(threads):
-                body = (c.If(inside, c.Block(body)),)
-            whole = c.Block((c.Decl("const int", index, (), number), *body))
-            turns = c.Binary("<", c.Name(turn), c.Literal(str(count)))
-            return c.For(
-                c.Decl("int", turn, (), c.Literal("0")), turns, c.Postfix("++", c.Name(turn)), whole, (UNROLL,)
-            )
-
-        sizes = (c.Literal(str(count)), width.right)
+        sizes = (c.Literal(str(count)), width)
         declared = c.Decl(self.panels[step.target.array], row, sizes, aligned=STORED_BYTES)
-        return _Through(declared, each(load), each(store))
+        return _Through(declared, load, store)
+
+    def made(self, step: _Step, turn: str, count: int) -> _Through | None:
+        """What is made of an element of an array: the element is loaded ahead. Others that it takes, with fewer
+        subscripts, are in a cache."""
+        sources = {n for n in c.walk(step.value) if isinstance(n, c.ArrayRef)}
+        rank = max((len(source.subscripts) for source in sources), default=0)
+        loaded = [source for source in sources if len(source.subscripts) == rank]
+        if len(loaded) != 1 or loaded[0].array not in self.sources:
+            return None
+        (source,) = loaded
+        row = self.fresh(f"{step.target.array}_next")
+        kept = c.ArrayRef(row, (c.Name(turn),))
+
+        def only(value: c.Expr) -> c.Expr | None:
+            """The element where the value takes it, and a zero elsewhere; None where data decide."""
+            match value:
+                case c.Ternary(condition=condition, then=then, otherwise=otherwise):
+                    if any(isinstance(n, c.ArrayRef | c.Call) for n in c.walk(condition)):
+                        return None
+                    one, other = only(then), only(otherwise)
+                    return None if one is None or other is None else replace(value, then=one, otherwise=other)
+                case _ if any(isinstance(n, c.Ternary) or _may_skip(n) for n in c.walk(value)):
+                    return None
+                case _:
+                    return source if source in c.walk(value) else c.Literal("0")
+
+        ahead = only(step.value)
+        if ahead is None:
+            return None
+        load = c.ExprStmt(c.Assign("=", kept, ahead))
+        value = c.rewrite(step.value, lambda n: kept if n == source else None)
+        declared = c.Decl(self.sources[source.array], row, (c.Literal(str(count)),))
+        return _Through(declared, load, c.ExprStmt(c.Assign("=", step.target, value)), makes=True)
 
     def parts(self, body: tuple[c.Stmt, ...]) -> tuple[list[c.Stmt], list[c.Stmt]]:
         """What copies, and what uses the copies: a barrier stands before each, and there may be others in the uses."""
@@ -226,6 +286,8 @@ class _Through:
     """The registers between them."""
     load: c.Stmt
     store: c.Stmt
+    makes: bool = False
+    """Whether what is stored is made of what was loaded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,6 +305,10 @@ def _only_step(body: c.Stmt) -> _Step | None:
             return _Step(target, value)
         case _:
             return None
+
+
+def _may_skip(node: c.Node) -> bool:
+    return isinstance(node, c.Binary) and node.op in ("&&", "||")
 
 
 def _mentions(node: c.Node, name: str) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Set
 from itertools import groupby
 from math import prod
 
-from polyc.analysis.expressions.linear import Linear, linear
+from polyc.analysis.expressions.linear import Linear, linear, with_value
 from polyc.codegen.loops.instances import block_of
 from polyc.codegen.text.arith import ZERO, plus, times
 from polyc.codegen.text.printer import UNROLL
@@ -17,6 +17,8 @@ from polyc.records import dataclass, replace
 
 MOST = 16
 """Turns of a thread that are unrolled, in all loops around a copy."""
+MOST_UNEVEN = 12
+"""The same where some threads have one more: the places of more would not fit into registers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,15 +27,20 @@ class _Turns:
 
     count: int
     step: int
+    last: c.Expr | None = None
+    """Which threads have one turn more; None where none has."""
 
 
-def in_turns(body: tuple[c.Stmt, ...], widths: Mapping[str, int], taken: Set[str]) -> tuple[c.Stmt, ...]:
+def in_turns(
+    body: tuple[c.Stmt, ...], widths: Mapping[str, int], panels: Set[str], taken: Set[str]
+) -> tuple[c.Stmt, ...]:
     """A kernel's statements with its loops over the cells of panels unrolled.
 
-    widths: threads along an axis, by the names of their indices, x first; taken: names of the kernel
-    rewrite:  for (x = xt + ty; x < xt + 32; x += 8) copy(x)
-              -> for (q = 0; q < 4; q++) { x = xt + ty + 8 * q; copy(x); }
-    math:     0 <= ty < 8, and 8 divides 32: each thread has 4 turns
+    widths: threads along an axis, by the names of their indices, x first; panels: arrays in shared memory; taken: names
+            of the kernel
+    rewrite:  for (x = xt + ty; x < xt + 35; x += 8) copy(x)
+              -> for (q = 0; q < 4; q++) { x = xt + ty + 8 * q; copy(x); } if (ty < 3) { x = xt + ty + 32; copy(x); }
+    math:     0 <= ty < 8: each thread has the 4 turns of 32, and 3 threads have one more
     """
 
     def turns(loop: c.For) -> _Turns | None:
@@ -49,16 +56,21 @@ def in_turns(body: tuple[c.Stmt, ...], widths: Mapping[str, int], taken: Set[str
                 return None
         rest = linear(end).plus(linear(start), -1)
         share = Linear((), 0).plus(Linear(rest.terms, 0), -1)
-        if not is_share(share, step, widths) or rest.constant < step or rest.constant % step:
-            return None  # a last turn that only some threads have is left to the loop: asking in each costs more
-        return _Turns(rest.constant // step, step)
+        left = rest.constant % step
+        if (
+            not is_share(share, step, widths)
+            or not step <= rest.constant < (MOST_UNEVEN + 1 if left else MOST + 1) * step
+        ):
+            return None
+        some = c.Binary("<", share.expr(widths.keys()), c.Literal(str(left))) if left else None
+        return _Turns(rest.constant // step, step, some)
 
     def unrolled(item: c.Stmt, left: int, used: frozenset[str]) -> c.Stmt | None:
         """A loop that only moves cells, with its loops unrolled; None for another one. used: names of loops around."""
         if not isinstance(item, c.For) or not isinstance(item.init, c.Decl) or item.init.init is None:
             return None
         found = turns(item)
-        if found is None or found.count > left or (found.count == 1 and left == MOST):
+        if found is None or found.count > left or (found.count == 1 and left == MOST and found.last is None):
             return None
         inside = item.body.body if isinstance(item.body, c.Block) else (item.body,)
         *places, last = inside
@@ -66,27 +78,52 @@ def in_turns(body: tuple[c.Stmt, ...], widths: Mapping[str, int], taken: Set[str
             return None
         turn = fresh("q", used)
         inner = unrolled(last, left // found.count, used | {turn})
-        if inner is None and not is_copy(last):
+        if (inner is None and not is_copy(last, panels)) or (inner is not None and found.last is not None):
             return None
         steps = inner.body if isinstance(inner, c.Block) else (inner or last,)
         position = replace(item.init, type=f"const {item.init.type}")
-        return turns_of(position, found.count, found.step, turn, (*places, *steps))
+        return turns_of(position, found.count, found.step, turn, (*places, *steps), found.last)
 
     def change(node: c.Node) -> c.Node | None:
         return unrolled(node, MOST, frozenset(taken)) if isinstance(node, c.For) else None
 
-    return tuple(c.rewrite(item, change) for item in body)
+    return tuple(c.rewrite(c.rewrite(item, change), _spliced) for item in body)
 
 
-def turns_of(position: c.Decl, count: int, step: int, turn: str, below: tuple[c.Stmt, ...]) -> c.Stmt:
-    """What a thread does from a position on, so many times in steps: unrolled, and without a loop where it is once."""
-    assert position.init is not None
-    if count == 1:
-        return c.Block((position, *below))
-    here = replace(position, init=plus(position.init, times(step, c.Name(turn))))
+def _spliced(node: c.Node) -> c.Node | None:
+    """A block without the braces around several statements of it that declare nothing."""
+    if not isinstance(node, c.Block):
+        return None
+    steps = tuple(c.rewrite(step, _spliced) for step in node.body)
+
+    def is_open(step: c.Stmt) -> bool:
+        return isinstance(step, c.Block) and not any(isinstance(one, c.Decl) for one in step.body)
+
+    return c.Block(tuple(one for step in steps for one in (_steps(step) if is_open(step) else (step,))))
+
+
+def turns_of(
+    position: c.Decl, count: int, step: int, turn: str, below: tuple[c.Stmt, ...], last: c.Expr | None = None
+) -> c.Stmt:
+    """What a thread does from a position on, so many times in steps: unrolled, and without a loop where it is once.
+
+    last: which threads do it once more. Asking this in each turn would cost more: a convolution took 15 % longer.
+    """
+    start = position.init
+    assert start is not None
+
+    def at(number: c.Expr) -> c.Block:
+        here = replace(position, init=plus(start, times(step, number)))
+        return c.Block((here, *(with_value(item, turn, number) for item in below)))
+
     few = c.Binary("<", c.Name(turn), c.Literal(str(count)))
     first, following = c.Decl("int", turn, (), ZERO), c.Postfix("++", c.Name(turn))
-    return c.For(first, few, following, c.Block((here, *below)), (UNROLL,))
+    found = list[c.Stmt]()
+    if count:
+        found.append(c.For(first, few, following, at(c.Name(turn)), (UNROLL,)) if count > 1 else at(ZERO))
+    if last is not None:
+        found.append(c.If(last, at(c.Literal(str(count)))))
+    return found[0] if len(found) == 1 else c.Block(tuple(found))
 
 
 def is_share(index: Linear, step: int, widths: Mapping[str, int]) -> bool:
@@ -106,9 +143,12 @@ def is_share(index: Linear, step: int, widths: Mapping[str, int]) -> bool:
     return (alone or all(factor == weight for factor, weight, _ in parts)) and prod(w for *_, w in parts) == step
 
 
-def is_copy(item: c.Stmt) -> bool:
-    """Whether a statement moves one element: into shared memory, or out of it."""
+def is_copy(item: c.Stmt, panels: Set[str] = frozenset()) -> bool:
+    """Whether a statement moves one element into shared memory or out of it, or fills one of these panels with what it
+    makes of one or two."""
     match item:
+        case c.ExprStmt(expr=c.Assign(op="=", target=c.ArrayRef(array=array), value=value)) if array in panels:
+            return sum(isinstance(n, c.ArrayRef) for n in c.walk(value)) in (1, 2)
         case c.ExprStmt(expr=c.Call(function=function)):
             return function.startswith("polyc_fetch")
         case c.ExprStmt(expr=c.Assign(op="=", target=c.ArrayRef(), value=value)):

@@ -110,21 +110,19 @@ static __global__ void __launch_bounds__(64, 8) f_4_1(const float (*__restrict__
   }
   {
     __syncthreads();
-    if (0 < 48) {
 #pragma unroll
-      for (int q = 0; q < 4; q++) {
-        const int c = 32 * ty + tx + 64 * q;
-        const long x0 = c / 16 + it;
-        const long x1 = c % 16;
-        polyc_fetch(&A_panel[0][x0 - it][x1], x0 <= 38 && x1 <= 42 ? &A[x0][x1] : &A[0][0], x0 <= 38 && x1 <= 42);
-      }
+    for (int q = 0; q < 4; q++) {
+      const int c = 32 * ty + tx + 64 * q;
+      const long x0 = c / 16 + it;
+      const long x1 = c % 16;
+      polyc_fetch(&A_panel[0][x0 - it][x1], x0 <= 38 && x1 <= 42 ? &A[x0][x1] : &A[0][0], x0 <= 38 && x1 <= 42);
+    }
 #pragma unroll
-      for (int q = 0; q < 4; q++) {
-        const int c = 32 * ty + tx + 64 * q;
-        const long x0 = c / 16;
-        const long x1 = c % 16 + jt;
-        polyc_fetch(&B_panel[0][x0][x1 - jt], x0 <= 42 && x1 <= 40 ? &B[x0][x1] : &B[0][0], x0 <= 42 && x1 <= 40);
-      }
+    for (int q = 0; q < 4; q++) {
+      const int c = 32 * ty + tx + 64 * q;
+      const long x0 = c / 16;
+      const long x1 = c % 16 + jt;
+      polyc_fetch(&B_panel[0][x0][x1 - jt], x0 <= 42 && x1 <= 40 ? &B[x0][x1] : &B[0][0], x0 <= 42 && x1 <= 40);
     }
     __pipeline_commit();
     int stage = 0;

@@ -94,7 +94,25 @@ STAGED = {
         f"for (int b = 0; b < 3; b++) {EACH} {{ y[b][i] = 0; {ALONG} y[b][i] = 0.5f * y[b][i] + A[b][j][i]; }}",
     ),
 }
+SHARED = {
+    "scaled": program(
+        "int n, int m, float A[n][m], float b[n]",
+        f"{EACH} {{ float s = b[i] * 0.5f, t = s + 1; {ALONG} A[i][j] = A[i][j] * s + t; }}",
+    ),
+    "norm of a batch": program(
+        "int n, int m, const float x[n][3][m], const float b[3], float y[n][3][m]",
+        f"{EACH} for (int k = 0; k < 3; k++) {{ float s = b[k] * 0.5f; {ALONG} y[i][k][j] = s - x[i][k][j]; }}",
+    ),
+    "several loops": program(
+        "int n, int m, double A[n][m], double B[n][m], double b[n]",
+        f"{EACH} {{ double s = b[i] - 1; {ALONG} A[i][j] += s; {ALONG} B[i][j] = s * A[i][m - 1 - j]; }}",
+    ),
+}
+"""Rows that all threads share, and what is computed before each."""
 LEFT = {
+    "shared down": program(
+        "int n, int m, float A[m][n], float b[n]", f"{EACH} {{ float s = b[i] * 0.5f; {ALONG} A[j][i] *= s; }}"
+    ),
     "short rows": program(
         "int n, float A[n][16], float y[n]", f"{EACH} {{ y[i] = 0; for (int j = 0; j < 16; j++) y[i] += A[i][j]; }}"
     ),
@@ -119,6 +137,13 @@ def test_where_it_gains(name: str, tmp_path: Path) -> None:
     assert result.passed
     assert "rows-staged" in {remark.code for remark in result.program.remarks}
     assert "_panel" in result.device[0]
+
+
+@pytest.mark.parametrize("name", SHARED)
+def test_all_threads_share_rows_without_an_order(name: str, tmp_path: Path) -> None:
+    result = compiled(SHARED[name], tmp_path, target="cuda")
+    assert "rows-staged" in {remark.code for remark in result.program.remarks}
+    assert "j += 32" in result.device[0].split("_2(")[0]
 
 
 @pytest.mark.parametrize("name", LEFT)
@@ -161,9 +186,9 @@ def test_few_rows(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "target"), on_targets(STAGED))
+@pytest.mark.parametrize(("name", "target"), on_targets(STAGED | SHARED))
 def test_same_values(name: str, target: str, tmp_path: Path) -> None:
-    assert_same(region_of(STAGED[name], tmp_path), Options(target=target))
+    assert_same(region_of((STAGED | SHARED)[name], tmp_path), Options(target=target))
 
 
 @pytest.mark.slow

@@ -14,7 +14,7 @@ from polyc.model.tree import BLOCK_AXES, GLOBAL_AXES, LINEAR, Band, Domain, Mark
 from polyc.nests.boxes import extents_of_box
 from polyc.nests.nest import values
 from polyc.nests.points import is_elementwise, points_of, statements_of
-from polyc.nests.strides import gain_of, subscript_from_right
+from polyc.nests.strides import gain_of, iterations, subscript_from_right
 from polyc.poly import constant_of
 from polyc.records import dataclass, replace
 
@@ -108,6 +108,8 @@ class _Coalescer:
         plan = self.plan(band, members, instances)
         if plan is None or not is_elementwise(self.program, members, instances, band.child):
             return None
+        if self.has_rows(band.child, members[plan.counted[-1]]):
+            return None  # `staging` gives each row to all threads of a block
         axes = dict(zip([k for k in plan.outer if plan.extents[k] != 1], BLOCK_AXES[1:], strict=False))
         axes |= dict.fromkeys(plan.counted, LINEAR) | {plan.counted[0]: GLOBAL_AXES[0]}
         dealt = tuple(
@@ -172,6 +174,13 @@ class _Coalescer:
         known = [extent for extent in extents if extent is not None]
         threads = self.machine.multiprocessors * LEAST_THREADS
         return 1 if len(known) == len(extents) and prod(known) < count * threads else count
+
+    def has_rows(self, below: Node, fastest: Member) -> bool:
+        """Whether long loops inside run along memory, and the fastest one of those outside does not."""
+        inner = [node.members[-1] for node in walk(below) if isinstance(node, Band)]
+        long = [one for one in inner if (iterations(one, self.program) or LONG_ROW) > self.warp and one.coincident]
+        most = max(0.0, gain_of(fastest, self.program))
+        return any(gain_of(one, self.program) > most for one in long)
 
     def start_of(self, member: Member, instances: isl.UnionSet) -> int | None:
         """The loop's first value, if it is a constant."""

@@ -63,6 +63,8 @@ def stage_rows(program: Program) -> Program:
               -> band(tile: i) - allocate(s_of) -
                  sequence(band(i) S0, band(tile: j) - allocate(A_panel) - extension(copies) -
                           sequence(copies, band(i) - band(j) - S1, copies back), band(i) S2)
+              for i on threads { s = f(b[i]); for j A[i][j] *= s; }, j parallel
+              -> for a tile of 8 rows: s_of[i] = f(b[i]) for its i on threads; A[i][j] *= s_of[i] by all threads
     math:     i is coincident and what is private has a place for each i, so that a step may run for all rows of a tile
               before the next step does; steps whose loops are all parallel are shared by all threads
     requires: consecutive memory along j, and not along i; or along i, and not along j, for columns
@@ -87,6 +89,8 @@ class _Walk:
     """What it touches along the rows."""
     down: bool = False
     """It walks down columns, whose neighbours lie side by side in memory."""
+    shared: bool = False
+    """Its loops are parallel and go along rows: all threads share what each would have to itself."""
 
 
 class _NoRows(Exception):
@@ -170,13 +174,14 @@ class _Staging:
         steps = inner.children if isinstance(inner, Sequence) else (Filter(instances, inner),)
         steps = self.joined(tuple(replace(step, filter=step.filter.intersect(instances)) for step in steps))
         walks = [self.walk(step, row, others) for step in steps]
-        if not any(walk.arrays for walk in walks):
+        walking = any(walk.arrays for walk in walks)
+        if not walking and not any(walk.shared for walk in walks):
             raise _NoRows
         self.long = self.program.scop.context.params()
         for walk in walks:
-            if walk.arrays:
+            if walk.arrays or (walk.shared and not walking):
                 self.long = self.long.intersect(_at_least(walk.chain[-1], walk.step.filter, SHORT)).coalesce()
-        self.rows = self.rows_of_a_tile(parallel)
+        self.rows = self.rows_of_a_tile(parallel) if walking else WARPS
         tiles = tile_members(parallel, tuple(self.rows if member is row else 1 for member in parallel))
         around = (*above, *tiles)
         state = self.state(instances, walks, above + parallel)
@@ -234,7 +239,8 @@ class _Staging:
         if all(length is not None for length in lengths) and prod(length or 1 for length in lengths) < SHORT:
             return _Walk(step, chain, body, ())
         if chain[-1].coincident:
-            return _Walk(step, chain, body, ())
+            along = gain_of(chain[-1], self.program) > max(0, gain_of(row, self.program))
+            return _Walk(step, chain, body, (), shared=along and all(member.coincident for member in chain))
         found, shared, columns = set[str](), set[str](), set[str]()
         for name in names(step.filter):
             for access in self.program.statements[name].accesses:
@@ -447,6 +453,11 @@ class _Staging:
             f"{self.rows}; parts of the {'columns' if down else 'rows'} of {' and '.join(arrays)} are fetched by all "
             f"threads of a block, which have neighbours in memory"
         )
+        if not arrays:
+            message = (
+                f"{', '.join(listed)}: the threads of a block share each row, in tiles of {self.rows}, and have "
+                f"neighbours in memory; one thread alone would walk along it"
+            )
 
         def changed(group: Group) -> Group:
             return replace(group, tile_sizes=(self.rows,)) if set(listed) & set(group.statements) else group

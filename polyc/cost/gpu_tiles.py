@@ -17,7 +17,7 @@ from polyc.model.program import Program
 from polyc.model.tree import Band
 from polyc.nests.nest import Outer, has_loops
 from polyc.nests.points import statements_of
-from polyc.nests.strides import gain_of
+from polyc.nests.strides import axes_of
 from polyc.records import asdict, dataclass, replace
 
 THREADS = 256
@@ -86,7 +86,7 @@ def tile_candidates(program: Program, band: Band, outer: Outer, typical: isl.Set
     """
     machine = load_gpu(program.options.machine)
     footprints = footprints_of(program, band, outer, typical)
-    axes = _axes(program, band)
+    axes = axes_of(band.members[: band.coincident_prefix], program)  # as `mapping` deals them out
     model = _Model(machine, footprints, axes, band)
     found = [model.judged(points, block) for points, block in _shapes(machine, len(axes), program.options.block)]
     bodies = (program.statements[name].body for name in statements_of(band))
@@ -107,14 +107,6 @@ def _oversized(size: TileSize, extents: tuple[int | None, ...], axes: tuple[int,
         extent is not None and size.tile[axis] > small and size.tile[axis] >= 2 * extent
         for axis, small, extent in zip(axes, least, (extents[axis] for axis in axes), strict=False)
     )
-
-
-def _axes(program: Program, band: Band) -> tuple[int, ...]:
-    """The members for x and y: first the one that runs along consecutive memory, as `mapping` deals them out."""
-    count = band.coincident_prefix
-    gains = [gain_of(member, program) for member in band.members[:count]]
-    first = max(range(count), key=lambda k: (gains[k], k))
-    return (first, *[k for k in reversed(range(count)) if k != first][:1])
 
 
 def _shapes(

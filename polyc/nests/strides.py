@@ -44,6 +44,15 @@ class Strides:
         return 2.0 * self.consecutive + 0.5 * self.still - 3.0 * self.far
 
 
+def axes_of(members: tuple[Member, ...], program: Program) -> tuple[int, ...]:
+    """Positions of one or two parallel loops for threads along x and y: the one that runs along consecutive memory,
+    and another one along which some array is consecutive, or else the innermost of the others."""
+    found = [strides_of(member, program) for member in members]
+    first = max(range(len(members)), key=lambda k: (found[k].gain, k))
+    others = sorted((k for k in range(len(members)) if k != first), key=lambda k: (found[k].consecutive > 0, k))
+    return (first, *others[-1:])
+
+
 def unrolled_below(band: Band, program: Program) -> bool:
     """Whether the loops below have so few constant iterations that the C compiler unrolls them.
 

@@ -109,7 +109,37 @@ SHARED = {
     ),
 }
 """Rows that all threads share, and what is computed before each."""
+TRANSPOSED = {
+    "plain": program("int n, int m, float A[n][m], float B[m][n]", f"{EACH} {ALONG} B[j][i] = A[i][j];"),
+    "beside a row": program(
+        "int n, double A[n][n], double B[n][n], double C[n][n]",
+        f"{EACH} for (int j = 0; j < n; j++) C[i][j] = A[i][j] + 2 * B[j][i];",
+    ),
+    "in place": program(
+        "int n, int m, int A[n][m], int B[m][n]", f"{EACH} {ALONG} {{ B[j][i] += A[i][j]; A[i][j] = 2 * A[i][j] - 1; }}"
+    ),
+    "with neighbours": program(
+        "int n, int m, float A[n][m], float B[m][n + 2]",
+        f"{EACH} {ALONG} A[i][j] = B[j][i] + 0.5f * B[j][i + 1] - B[j][i + 2];",
+    ),
+    "channels last": program(
+        "int b, int c, int h, int w, const float *x, float *y",
+        "for (int q = 0; q < b; q++) for (int k = 0; k < c; k++)",
+        "for (int i = 0; i < h; i++) for (int j = 0; j < w; j++)",
+        "y[((q * h + i) * w + j) * c + k] = x[((q * c + k) * h + i) * w + j];",
+    ),
+    "triangle": program(
+        "int n, float A[n][n], float B[n][n]", f"{EACH} for (int j = 0; j <= i; j++) B[j][i] = A[i][j];"
+    ),
+}
+"""What lies along one loop in some arrays, and along another one in others."""
 LEFT = {
+    "both along the same": program(
+        "int n, int m, float A[n][m], float B[n][m], float b[n]", f"{EACH} {ALONG} B[i][j] = A[i][j] * b[i];"
+    ),
+    "where data say": program(
+        "int n, int m, float A[n][m], float B[m][n]", f"{EACH} {ALONG} if (A[i][j] > 0) B[j][i] = A[i][j];"
+    ),
     "shared down": program(
         "int n, int m, float A[m][n], float b[n]", f"{EACH} {{ float s = b[i] * 0.5f; {ALONG} A[j][i] *= s; }}"
     ),
@@ -146,9 +176,17 @@ def test_all_threads_share_rows_without_an_order(name: str, tmp_path: Path) -> N
     assert "j += 32" in result.device[0].split("_2(")[0]
 
 
+@pytest.mark.parametrize("name", TRANSPOSED)
+def test_tiles_are_transposed(name: str, tmp_path: Path) -> None:
+    result = compiled(TRANSPOSED[name], tmp_path, target="cuda")
+    assert result.passed
+    assert "tile-transposed" in {remark.code for remark in result.program.remarks}
+    assert "[32][33]" in result.device[0] or name == "with neighbours"
+
+
 @pytest.mark.parametrize("name", LEFT)
 def test_where_it_gains_nothing(name: str, tmp_path: Path) -> None:
-    assert "rows-staged" not in codes(LEFT[name], tmp_path)
+    assert not {"rows-staged", "tile-transposed"} & codes(LEFT[name], tmp_path)
 
 
 def test_not_for_opencl(tmp_path: Path) -> None:
@@ -186,9 +224,9 @@ def test_few_rows(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "target"), on_targets(STAGED | SHARED))
+@pytest.mark.parametrize(("name", "target"), on_targets(STAGED | SHARED | TRANSPOSED))
 def test_same_values(name: str, target: str, tmp_path: Path) -> None:
-    assert_same(region_of((STAGED | SHARED)[name], tmp_path), Options(target=target))
+    assert_same(region_of((STAGED | SHARED | TRANSPOSED)[name], tmp_path), Options(target=target))
 
 
 @pytest.mark.slow

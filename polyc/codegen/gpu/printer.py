@@ -722,7 +722,8 @@ class KernelPrinter(LoopPrinter):
 
         sources = {a.name: a.type for a in self.arrays.values() if a.type in _PLAIN}
         made = Stages(self.dialect, types, stage, fresh, sources, small).of(loop)
-        kept = [one.extents for one in made.body if isinstance(one, c.Decl) and one.extents]
+        # Of what is loaded 16 bytes at once, a thread has few.
+        kept = [one.extents for one in made.body if isinstance(one, c.Decl) and one.extents and not one.aligned]
         self.open.ahead += sum(prod(int(e.text) for e in extents if isinstance(e, c.Literal)) for extents in kept)
         return made
 

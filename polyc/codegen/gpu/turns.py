@@ -11,6 +11,7 @@ from polyc.analysis.expressions.linear import Linear, linear, with_value
 from polyc.codegen.loops.instances import block_of
 from polyc.codegen.text.arith import ZERO, plus, times
 from polyc.codegen.text.printer import UNROLL
+from polyc.codegen.text.tidy import tidied
 from polyc.model import ctree as c
 from polyc.nests.naming import fresh
 from polyc.records import dataclass, replace
@@ -87,19 +88,7 @@ def in_turns(
     def change(node: c.Node) -> c.Node | None:
         return unrolled(node, MOST, frozenset(taken)) if isinstance(node, c.For) else None
 
-    return tuple(c.rewrite(c.rewrite(item, change), _spliced) for item in body)
-
-
-def _spliced(node: c.Node) -> c.Node | None:
-    """A block without the braces around several statements of it that declare nothing."""
-    if not isinstance(node, c.Block):
-        return None
-    steps = tuple(c.rewrite(step, _spliced) for step in node.body)
-
-    def is_open(step: c.Stmt) -> bool:
-        return isinstance(step, c.Block) and not any(isinstance(one, c.Decl) for one in step.body)
-
-    return c.Block(tuple(one for step in steps for one in (_steps(step) if is_open(step) else (step,))))
+    return tidied(tuple(c.rewrite(item, change) for item in body))
 
 
 def turns_of(

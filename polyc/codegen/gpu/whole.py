@@ -107,7 +107,9 @@ class _Nest:
                 return replace(item, body=tuple(self.of(one) for one in body))
             case c.For() as loop:
                 return self.loop(loop)
-            case c.ExprStmt(expr=c.Assign(target=c.ArrayRef(array=array))) if array in self.panels and is_copy(item):
+            case c.ExprStmt(expr=c.Assign(target=c.ArrayRef(array=array), value=c.Ternary())) if (
+                array in self.panels and is_copy(item)
+            ):
                 raise _Unknown  # it brings zeros from beyond the border, in loops of constant length
             case c.Decl(extents=()) | c.ExprStmt(expr=c.Assign()):
                 return c.rewrite(item, self.chosen)

@@ -40,6 +40,8 @@ def _tidied(item: c.Stmt) -> c.Stmt:
             return replace(item, body=_spliced(tuple(map(_tidied, body))))
         case c.For(body=body) | c.While(body=body):
             return replace(item, body=_single(_tidied(body)))
+        case c.If(condition=c.Binary(op="||", right=right), then=then) if right == _ONE:
+            return _tidied(then)
         case c.If(then=then, otherwise=otherwise):
             other = None if otherwise is None else _single(_tidied(otherwise))
             return replace(item, then=_single(_tidied(then)), otherwise=other)

@@ -102,9 +102,20 @@ DONE: dict[str, Code] = {
     "rows-staged": Code(
         "Blocks fetch the rows along which threads walk",
         "For a GPU: each thread walks along a row of its own, in its order. Parts of the rows are fetched by all "
-        "threads of a block, side by side in memory, into shared memory, and what was written goes back the same way.",
+        "threads of a block, side by side in memory, into shared memory, and what was written goes back the same way. "
+        "Where the iterations of a row do not depend on each other, and only what is computed before each row kept "
+        "them with one thread, all threads of a block share the row.",
         "Nothing; with `--reassociate` the threads of a block share the sum of a row instead.",
         "gpu.md#rows",
+        sizes=True,
+    ),
+    "tile-transposed": Code(
+        "Tiles of an array go through shared memory",
+        "For a GPU: a nest runs along the rows of one array and down the columns of another one, as a transposition "
+        "does. Tiles of the other one go through shared memory, so that threads next to each other always read and "
+        "write neighbours.",
+        NOTHING,
+        "gpu.md#transpositions",
         sizes=True,
     ),
     "blocked": Code(

@@ -32,7 +32,7 @@ from polyc.model.tree import (
 )
 from polyc.nests.boxes import extents_in_each
 from polyc.nests.points import SEVERAL_TIMES, is_elementwise, points_of
-from polyc.nests.strides import gain_of
+from polyc.nests.strides import axes_of
 from polyc.passes.gpu.map_reductions import Reductions
 from polyc.poly import greatest_of, maps, set_name, sets
 from polyc.records import dataclass, replace
@@ -170,7 +170,9 @@ class _Mapper:
             tiles = isl.UnionMap.from_multi_union_pw_aff(partial_schedule(members)).reverse()
             inside = replace(band, members=members, child=self.block(band.child, _Block(wide, (tiles,), sizes)))
         else:
-            inside = replace(band, members=_mapped(band.members, self.fastest(band.members[:count]), GLOBAL_AXES))
+            inside = replace(
+                band, members=_mapped(band.members, axes_of(band.members[:count], self.program), GLOBAL_AXES)
+            )
         if self.program.options.grid is not None and any(m.mapped in FOLDED for m in inside.members):
             self.round_grid(band)
         return Mark("kernel", inside, sizes=sizes, blocks=self.most_blocks(band, prod(sizes)))
@@ -237,7 +239,7 @@ class _Mapper:
         """A band whose points are dealt out: two of its parallel loops, or one over all threads."""
         parallel = band.members[: band.coincident_prefix]
         moving = [k for k, member in enumerate(parallel) if not block.fixes(member)] or [0]
-        first, *others = (moving[k] for k in self.fastest(tuple(parallel[k] for k in moving)))
+        first, *others = (moving[k] for k in axes_of(tuple(parallel[k] for k in moving), self.program))
         if block.wide and len(moving) > 2:  # the longest of the others keeps the most threads busy
             others = sorted((k for k in reversed(moving) if k != first), key=lambda k: -block.iterations(parallel[k]))
         positions = (first, *others[:1])
@@ -271,13 +273,6 @@ class _Mapper:
         members = _mapped(band.members, tuple(moving), axes)
         fixed = [k for k in range(len(members)) if k not in moving]
         return replace(band, members=tuple(members[k] for k in (*fixed, *moving)))
-
-    def fastest(self, members: tuple[Member, ...]) -> tuple[int, ...]:
-        """Positions of the loops for the axes x, y: first the one that runs along consecutive memory."""
-        gains = [gain_of(member, self.program) for member in members]
-        first = max(range(len(members)), key=lambda k: (gains[k], k))
-        others = [k for k in reversed(range(len(members))) if k != first]
-        return (first, *others)[:2]
 
 
 def _mapped(members: tuple[Member, ...], positions: tuple[int, ...], axes: tuple[str, ...]) -> tuple[Member, ...]:

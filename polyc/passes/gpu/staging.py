@@ -9,22 +9,18 @@ from math import prod
 import islpy as isl
 
 from polyc.machine import load_gpu
-from polyc.model.program import Buffer, Group, Program
+from polyc.model.program import Group, Program
 from polyc.model.scop import Access, AccessKind
-from polyc.model.tree import Band, Domain, Extension, Filter, Leaf, Mark, Member, Node, Role, Sequence
-from polyc.nests.boxes import Box, bounding_box
+from polyc.model.tree import Band, Domain, Filter, Leaf, Mark, Member, Node, Role, Sequence
 from polyc.nests.contractions import subscript, varies
-from polyc.nests.naming import fresh_buffer
 from polyc.nests.nest import Outer, has_loops, values
 from polyc.nests.points import statements_of
-from polyc.nests.samples import sample_parameters
 from polyc.nests.strides import gain_of, iterations
 from polyc.nests.tiling import point_members, tile_members
 from polyc.passes.buffers.places import place_for_each
-from polyc.passes.buffers.promotion import copy_statement
+from polyc.passes.gpu.parts import NoPanels, Parts
 from polyc.passes.gpu.untile import at_once, without_tile
-from polyc.passes.products.panels import Panel, copying, filled_box
-from polyc.poly import among, constant_of, empty_map, maps, names, union_of
+from polyc.poly import among, constant_of, empty_map, names
 from polyc.records import dataclass, replace
 
 STAGE = "staging"
@@ -65,9 +61,12 @@ def stage_rows(program: Program) -> Program:
                           sequence(copies, band(i) - band(j) - S1, copies back), band(i) S2)
               for i on threads { s = f(b[i]); for j A[i][j] *= s; }, j parallel
               -> for a tile of 8 rows: s_of[i] = f(b[i]) for its i on threads; A[i][j] *= s_of[i] by all threads
+              for i, j on threads B[j][i] = A[i][j]
+              -> for a tile of 32 x 32: B_panel[j][i] = A[i][j] by all threads; barrier; B = B_panel by all threads
     math:     i is coincident and what is private has a place for each i, so that a step may run for all rows of a tile
               before the next step does; steps whose loops are all parallel are shared by all threads
-    requires: consecutive memory along j, and not along i; or along i, and not along j, for columns
+    requires: consecutive memory along j, and not along i; or along i, and not along j, for columns; where both are
+              parallel, of some arrays along the one and of others along the other
     ensures:  each row has its order, and each cell of the array is copied back by the tile that wrote it
     source:   shared memory for accesses that are not coalesced, as PPCG has it (Verdoolaege et al., TACO 2013);
               scalar expansion in tiles as on CPUs (`passes/loops/spread.py`)
@@ -93,23 +92,13 @@ class _Walk:
     """Its loops are parallel and go along rows: all threads share what each would have to itself."""
 
 
-class _NoRows(Exception):
-    pass
-
-
-class _Staging:
+class _Staging(Parts):
     def __init__(self, program: Program) -> None:
-        self.program = program
+        super().__init__(program, ROWS)
         self.machine = load_gpu(program.options.machine)
         self.made = False
-        self.rows = ROWS
-        """Of a tile."""
         self.long = program.scop.context.params()
         """Sizes for which the rows are long enough."""
-        self.left = 0
-        """Bytes of shared memory."""
-        self.numbers = count(1)
-        """Of copies."""
         self.added: list[isl.UnionSet] = []
         """Instances that tiles added, and that the domain's filters let through now."""
 
@@ -147,23 +136,26 @@ class _Staging:
         if not points.coincident_prefix:
             return node
         before = self.program
-        try:
-            child = self.staged(points, reaching, above)
-        except _NoRows:
-            self.program = before
+        for attempt in (self.staged, self.transposed):
+            try:
+                child, shape = attempt(points, reaching, above)
+                break
+            except NoPanels:
+                self.program = before
+        else:
             return node
         self.made = True
         listed = ", ".join(statements_of(points))
         sizes = (self.machine.warp_size, WARPS)
-        made = Mark("group", child, f"{listed} in tiles of {self.rows} rows", sizes=sizes)
+        made = Mark("group", child, f"{listed} in tiles of {shape}", sizes=sizes)
         instances = reaching.intersect(points.members[0].schedule.domain())
         some = instances.subtract(instances.intersect_params(self.long))
         if some.intersect_params(self.program.scop.known).is_empty():
             return made
         return Sequence((Filter(instances.intersect_params(self.long), made), Filter(some, node)))
 
-    def staged(self, points: Band, reaching: isl.UnionSet, above: tuple[Member, ...]) -> Node:
-        """The tiles of a nest, made anew. Raises _NoRows where that gains nothing, or cannot be."""
+    def staged(self, points: Band, reaching: isl.UnionSet, above: tuple[Member, ...]) -> tuple[Node, str]:
+        """The tiles of a nest, made anew, and what they are. Raises NoPanels where that gains nothing, or cannot be."""
         number = points.coincident_prefix
         parallel, rest = points.members[:number], points.members[number:]
         gains = [gain_of(member, self.program) for member in parallel]
@@ -176,7 +168,7 @@ class _Staging:
         walks = [self.walk(step, row, others) for step in steps]
         walking = any(walk.arrays for walk in walks)
         if not walking and not any(walk.shared for walk in walks):
-            raise _NoRows
+            raise NoPanels
         self.long = self.program.scop.context.params()
         for walk in walks:
             if walk.arrays or (walk.shared and not walking):
@@ -194,10 +186,65 @@ class _Staging:
             if self.left >= 0:
                 break
         else:
-            raise _NoRows
+            raise NoPanels
         child: Node = Sequence(made) if len(made) > 1 else made[0].child
-        self.tell(points, walks)
-        return Band(tiles, points.permutable, Mark("allocate", child, names=tuple(kept)) if kept else child)
+        self.tell_of_rows(points, walks)
+        tiled = Band(tiles, points.permutable, Mark("allocate", child, names=tuple(kept)) if kept else child)
+        return tiled, f"{self.rows} rows"
+
+    def transposed(self, points: Band, reaching: isl.UnionSet, above: tuple[Member, ...]) -> tuple[Node, str]:
+        """Tiles of a nest that is all parallel, with panels for what lies along another loop than the one that threads
+        next to each other have. Raises NoPanels where there is nothing of that, or it cannot be."""
+        loops = points.members
+        instances = reaching.intersect(loops[0].schedule.domain())
+        if points.coincident_prefix < len(loops) or has_loops(points.child):
+            raise NoPanels
+        gains = [gain_of(member, self.program) for member in loops]
+        first = loops[max(range(len(loops)), key=lambda k: (gains[k], k))]
+        across: dict[Member, set[str]] = {}
+        for name in names(instances):
+            statement = self.program.statements[name]
+            for access in statement.accesses:
+                for other in loops:
+                    if other is not first and self.is_along(access, first, other, statement.domain):
+                        across.setdefault(other, set()).add(access.array)
+        if len(across) != 1:
+            raise NoPanels
+        ((second, arrays),) = across.items()
+        users = [
+            (name, a) for name in names(instances) for a in self.program.statements[name].accesses if a.array in arrays
+        ]
+        taken = {ref for buffer in self.program.buffers.values() for ref in buffer.accesses}
+        for name, access in users:
+            domain = self.program.statements[name].domain
+            alone = access.exact and access.kind is not AccessKind.MAY_WRITE and (name, access.ref) not in taken
+            if not alone or not all(varies(access, member, domain) for member in loops):
+                raise NoPanels
+            if not self.is_along(access, first, second, domain):
+                raise NoPanels
+        self.long = _at_least(first, instances, SHORT).intersect(_at_least(second, instances, SHORT)).coalesce()
+        tiles = tile_members(loops, tuple(ROWS if member in (first, second) else 1 for member in loops))
+        around = (*above, *tiles)
+        tile = values(around, instances)
+        self.left, self.numbers, self.rows = MOST_SHARED, count(1), ROWS
+        step = Filter(instances, points)
+        of_step = [
+            (array, self.touched(array, instances, tile, False, around), self.touched(array, instances, tile, True))
+            for array in sorted(arrays)
+        ]
+        below: Node = Band(point_members(loops), True, points.child)
+        below = self.with_panels(of_step, step, below, around, 1)
+        if self.left < 0:
+            raise NoPanels
+        of = " and ".join(sorted(self.program.scop.arrays[array].c_name for array in arrays))
+        listed = self.retiled(points)
+        message = (
+            f"{', '.join(listed)}: {of} has its neighbours in memory along {second.name}, other arrays "
+            f"along {first.name}; tiles of {ROWS} x {ROWS} go through shared memory, so that threads next to each "
+            f"other have neighbours of each array"
+        )
+        self.program = self.program.remark("tile-transposed", STAGE, message, listed, rows=self.rows)
+        return Band(tiles, points.permutable, below), f"{ROWS} x {ROWS}"
 
     def joined(self, steps: tuple[Filter, ...]) -> tuple[Filter, ...]:
         """The steps, with neighbours that have the same loops and nothing from each other as one: they share panels."""
@@ -227,14 +274,14 @@ class _Staging:
     # --- what a step is ----------------------------------------------------------------------------------------------
 
     def walk(self, step: Filter, row: Member, others: tuple[Member, ...]) -> _Walk:
-        """What a step has along the rows. Raises _NoRows for loops that are no chain, and where the threads that walk
+        """What a step has along the rows. Raises NoPanels for loops that are no chain, and where the threads that walk
         would do more than the whole block."""
         chain: tuple[Member, ...] = ()
         body = step.child
         while isinstance(body, Band):
             chain, body = chain + body.members, body.child
         if has_loops(body) or not isinstance(body, Leaf | Sequence):
-            raise _NoRows
+            raise NoPanels
         lengths = [iterations(member, self.program) for member in chain]
         if all(length is not None for length in lengths) and prod(length or 1 for length in lengths) < SHORT:
             return _Walk(step, chain, body, ())
@@ -250,23 +297,23 @@ class _Staging:
                 if not rank or access.array in self.program.scop.privatizable:
                     continue
                 if not access.exact or taken:
-                    raise _NoRows
+                    raise NoPanels
                 if self.is_along(access, row, chain[-1], domain):
                     if not all(varies(access, member, domain) for member in others):
-                        raise _NoRows  # tiles of rows and of these would meet it again
+                        raise NoPanels  # tiles of rows and of these would meet it again
                     found.add(access.array)
                 elif not varies(access, row, domain) and varies(subscript(access, rank - 1), chain[-1], domain):
                     shared.add(access.array)
                 elif varies(access, row, domain) and varies(access, chain[-1], domain):
                     if not self.is_along(access, chain[-1], row, domain):
-                        raise _NoRows
+                        raise NoPanels
                     if not all(varies(access, member, domain) for member in others):
-                        raise _NoRows
+                        raise NoPanels
                     columns.add(access.array)
         if bool(found) == bool(columns):
-            raise _NoRows  # of columns, more threads would have more on the way
+            raise NoPanels  # of columns, more threads would have more on the way
         if columns and (iterations(row, self.program) or 0) >= MANY:
-            raise _NoRows
+            raise NoPanels
         return _Walk(step, chain, body, tuple(sorted(found | columns | shared)), bool(columns))
 
     def is_along(self, access: Access, row: Member, along: Member, domain: isl.Set) -> bool:
@@ -288,7 +335,7 @@ class _Staging:
             flow = self.program.dependences.flow_by_array.get(array, empty_map(instances))
             flow = flow.intersect_domain(instances).union(flow.intersect_range(instances))
             if not flow.is_subset(Outer(around).same_iteration(flow)):
-                raise _NoRows
+                raise NoPanels
             for walk in walks:
                 ran = instances.intersect(walk.step.filter)
                 flow = flow.subtract(Outer(around + walk.chain).same_iteration(among(flow, ran)))
@@ -300,7 +347,7 @@ class _Staging:
                 (b.places is None and b.array == array) or refs & b.accesses for b in self.program.buffers.values()
             )
             if taken or not exact or array not in self.program.dependences.flow_by_array or not self.is_small(array):
-                raise _NoRows
+                raise NoPanels
             found.append(array)
         return found
 
@@ -342,110 +389,17 @@ class _Staging:
             for array in walk.arrays
         ]
         below = Band(own, True, Band((each,), False, walk.body))
-        below = self.with_panels([one for one in of_step if one[2] is not None], walk, below, inside, 1)
+        below = self.with_panels(
+            [one for one in of_step if one[2] is not None], walk.step, below, inside, 1, not walk.down
+        )
         only_read = [one for one in of_step if one[2] is None]
-        below = self.with_panels(only_read, walk, below, inside, places)
+        below = self.with_panels(only_read, walk.step, below, inside, places, not walk.down)
         part = replace(part, coincident=False, stages=places if only_read else 1)
         parts = Band((part,), False, below)  # by itself: threads meet in each of its iterations
         return replace(walk.step, child=Band(tuple(outer), False, parts) if outer else parts)
 
-    def with_panels(
-        self,
-        arrays: list[tuple[str, isl.Map | None, isl.Map | None]],
-        walk: _Walk,
-        below: Node,
-        around: tuple[Member, ...],
-        places: int,
-    ) -> Node:
-        """What a step does with a part of the rows, between copies into panels and out of them.
-
-        arrays: each with `{ [outer, tile, part] -> A[x] }` of what is read and of what is written
-        """
-        if not arrays:
-            return below
-        copies, back, keys = list[Panel](), list[Panel](), list[str]()
-        for array, read, written in arrays:
-            (cells, *others) = (m for m in (read, written) if m is not None)
-            for other in others:
-                cells = cells.union(other)
-            box = bounding_box(cells.coalesce(), self.program.scop.known, sample_parameters(self.program))
-            extents = box.constant_extents() if box is not None else None
-            if box is None or extents is None or max(extents) > 2 * max(around[-1].size, self.rows):
-                raise _NoRows
-            element = self.program.scop.arrays[array].element
-            size = element.size_bytes or 8
-            if element.kind == "struct" and size not in FETCHED_BYTES:
-                raise _NoRows  # neither is it fetched at once, nor has it a zero
-            pad = 0 if walk.down else _pad(extents)
-            self.left -= places * size * prod(extents[:-1]) * (extents[-1] + pad)
-            order = tuple(range(len(extents))) if written is None else ()  # of what is staged only
-            key = self.buffer(array, box, order, pad, len(around), names(walk.step.filter))
-            keys.append(key)
-            if read is not None:
-                whole = filled_box(box, extents) if written is None else None  # zeros may be in the way of values
-                copies.append(self.copy(array, key, read, whole, True))
-            if written is not None:
-                back.append(self.copy(array, key, written, None, False))
-        every = union_of((one.relation for one in (*copies, *back)), empty_map(self.program.scop.domain))
-        steps = (*map(copying, copies), replace(walk.step, child=below), *map(copying, back))
-        return Mark("allocate", Extension(every, Sequence(steps)), names=tuple(keys))
-
-    def touched(
-        self, array: str, instances: isl.UnionSet, tile: isl.UnionMap, written: bool, inside: tuple[Member, ...] = ()
-    ) -> isl.Map | None:
-        """`{ [outer, tile, part] -> A[x] }`: what is read of an array, or written; None where nothing is.
-
-        inside: the loops around a part, whose own values it does not read
-        """
-        found = []
-        for name in names(instances):
-            accesses = [a for a in self.program.statements[name].accesses if a.array == array]
-            reads = [a for a in accesses if a.kind is AccessKind.READ]
-            for access in reads if not written else (a for a in accesses if a.kind is not AccessKind.READ):
-                relation = isl.UnionMap.from_map(access.relation)
-                flow = self.program.dependences.flow_by_array.get(array)
-                if len(reads) == 1 and not written and flow is not None:
-                    made = Outer(inside).same_iteration(among(flow, instances)).range()
-                    relation = relation.subtract_domain(made)
-                found.append(relation)
-        if not found:
-            return None
-        relation = empty_map(tile)
-        for one in found:
-            relation = relation.union(one)
-        cells = maps(tile.reverse().apply_range(relation.intersect_domain(instances)))
-        return cells[0].coalesce() if cells else None
-
-    def buffer(self, array: str, box: Box, order: tuple[int, ...], pad: int, depth: int, users: list[str]) -> str:
-        name = fresh_buffer(self.program, f"{self.program.scop.arrays[array].c_name}_panel")
-        refs = frozenset((n, a.ref) for n in users for a in self.program.statements[n].accesses if a.array == array)
-        buffer = Buffer(name, name, array, box.corner, depth, box.extents, "tile", refs, (), order, pad)
-        self.program = replace(self.program, buffers=self.program.buffers | {name: buffer})
-        return name
-
-    def copy(self, array: str, key: str, cells: isl.Map, box: isl.Map | None, inside: bool) -> Panel:
-        """A statement that moves the cells of a part into its panel, or back from it."""
-        shape = self.program.scop.arrays[array]
-        statement = copy_statement(self.program, shape, f"{'in' if inside else 'out'}{next(self.numbers)}", inside)
-        called = isl.Id.read_from_str(self.program.scop.domain.get_ctx(), statement.name)
-        relation = (box if box is not None else cells).set_tuple_id(isl.dim_type.out, called)
-        own = cells.range().set_tuple_id(called)
-        known = self.program.buffers[key]
-        buffers = self.program.buffers | {key: replace(known, accesses=known.accesses | {(statement.name, "inside")})}
-        padded = dict(self.program.padded)
-        if inside and not relation.range().intersect_params(self.program.scop.known).is_subset(own):
-            padded[statement.name] = "zero"
-        self.program = replace(
-            self.program,
-            buffers=buffers,
-            padded=padded,
-            statements=self.program.statements | {statement.name: replace(statement, domain=own)},
-            copies=self.program.copies | {statement.name},
-        )
-        return Panel(statement.name, relation, key)
-
-    def tell(self, points: Band, walks: list[_Walk]) -> None:
-        listed = statements_of(points)
+    def tell_of_rows(self, points: Band, walks: list[_Walk]) -> None:
+        listed = self.retiled(points)
         arrays = sorted({self.program.scop.arrays[a].c_name for walk in walks for a in walk.arrays})
         down = all(walk.down for walk in walks if walk.arrays)
         message = (
@@ -458,6 +412,11 @@ class _Staging:
                 f"{', '.join(listed)}: the threads of a block share each row, in tiles of {self.rows}, and have "
                 f"neighbours in memory; one thread alone would walk along it"
             )
+        self.program = self.program.remark("rows-staged", STAGE, message, listed, rows=self.rows)
+
+    def retiled(self, points: Band) -> tuple[str, ...]:
+        """Forget what was said of a nest's tiles. Answers its statements."""
+        listed = statements_of(points)
 
         def changed(group: Group) -> Group:
             return replace(group, tile_sizes=(self.rows,)) if set(listed) & set(group.statements) else group
@@ -465,7 +424,7 @@ class _Staging:
         groups = tuple(changed(group) for group in self.program.groups)
         remarks = tuple(r for r in self.program.remarks if r.code != "gpu-sizes" or not {*r.statements} <= {*listed})
         self.program = replace(self.program, groups=groups, remarks=remarks)
-        self.program = self.program.remark("rows-staged", STAGE, message, listed, rows=self.rows)
+        return listed
 
 
 def _loops(points: Band) -> Band:
@@ -478,12 +437,6 @@ def _at_least(member: Member, instances: isl.UnionSet, count: int) -> isl.Set:
     length = reached.dim_max(0).sub(reached.dim_min(0)).add_constant_val(isl.Val.one(reached.get_ctx()))
     enough = isl.PwAff.val_on_domain(length.domain(), isl.Val.int_from_si(reached.get_ctx(), count))
     return length.ge_set(enough).params()
-
-
-def _pad(extents: tuple[int, ...]) -> int:
-    """Elements behind the rows of a panel: with rows of an odd length, lanes that walk side by side are on different
-    banks."""
-    return 1 - extents[-1] % 2
 
 
 __all__ = ["stage_rows"]

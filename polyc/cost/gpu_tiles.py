@@ -34,6 +34,8 @@ BLOCK_CYCLES = 300
 DATA = "data"
 """What binds a nest with loops inside of its statements: their lengths are known at run time only."""
 
+LONGEST_UNKNOWN = 128
+"""Tile along a row whose length nobody knows, where there are others: heads, channels and features are short."""
 AS_GOOD = 0.98
 """Share of the best score from which on the model says nothing about which is better."""
 
@@ -101,8 +103,10 @@ def tile_candidates(program: Program, band: Band, outer: Outer, typical: isl.Set
 
 
 def _oversized(size: TileSize, extents: tuple[int | None, ...], axes: tuple[int, ...], warp: int) -> bool:
-    """Whether half of the tile along a loop is outside of the nest, though a smaller one would do."""
+    """Whether half of the tile along a loop is outside of the nest, or may be, though a smaller one would do."""
     least = (warp, 1)
+    if len(axes) > 1 and extents[axes[0]] is None and size.tile[axes[0]] > LONGEST_UNKNOWN:
+        return True
     return any(
         extent is not None and size.tile[axis] > small and size.tile[axis] >= 2 * extent
         for axis, small, extent in zip(axes, least, (extents[axis] for axis in axes), strict=False)

@@ -218,9 +218,12 @@ class _Slicer:
         return False
 
     def branch(self, node: c.If) -> list[c.Stmt]:
-        """Both branches under their condition, or what they touch by names alone, whichever is taken."""
+        """Both branches under their condition, or what they touch by names alone, whichever is taken; not what the
+        condition has touched already."""
         seen = self.seen(node.condition)
-        then, other = self.statement(node.then), self.statement(node.otherwise)
+        then, other = (
+            without_repeated([*seen, *self.statement(side)])[len(seen) :] for side in (node.then, node.otherwise)
+        )
         if not then and not other:
             return seen
         if all(is_free(item) for item in (*then, *other)):

@@ -42,7 +42,7 @@ def has_plain_indices(top: tuple[c.Stmt, ...], body: tuple[c.Stmt, ...]) -> bool
     return indices.isdisjoint(_values(body))
 
 
-def small_sizes(sizes: Collection[str], arrays: Iterable[DeviceArray]) -> c.Expr | None:
+def small_sizes(program: Program, sizes: Collection[str], arrays: Iterable[DeviceArray]) -> c.Expr | None:
     """When 32 bits are enough for the indices of a kernel with these sizes and arrays: no size is too large, nor the
     place of a cell that a tile at an edge goes further; None where it is not known."""
     needed: list[c.Expr] = [c.Name(name) for name in sorted(sizes)]
@@ -51,12 +51,31 @@ def small_sizes(sizes: Collection[str], arrays: Iterable[DeviceArray]) -> c.Expr
             return None
         sizes_inside = list(array.inner)
         stride = next(iter(array.strides), product_of(sizes_inside) if sizes_inside[1:] else [*sizes_inside, ONE][0])
-        further = c.Literal(f"{BEYOND}L") if stride == ONE else c.Binary("*", c.Literal(f"{BEYOND}L"), stride)
-        needed.append(c.Binary("+", array.elements, further))
+        extents = program.scop.arrays[array.key].extents if array.key in program.scop.arrays else ()
+        first = constant_of(extents[0]) if extents and extents[0] is not None else None
+        beyond = c.Literal(f"{BEYOND if first is None else min(BEYOND, first)}L")  # tiles are no larger than loops
+        further = beyond if stride == ONE else c.Binary("*", beyond, stride)
+        needed.append(c.Binary("+", _at_most(array.elements, sizes), further))
     if any(n.name not in sizes for one in needed for n in c.walk(one) if isinstance(n, c.Name)):
         return None
     most = c.Binary("<<", c.Literal("1L"), c.Literal("30"))
     return conjunction(c.Binary("<=", one, most) for one in dict.fromkeys(needed))
+
+
+def _at_most(elements: c.Expr, sizes: Collection[str]) -> c.Expr:
+    """A number of elements in terms of a kernel's sizes, though some others decide whether there are any."""
+
+    def change(node: c.Node) -> c.Node | None:
+        match node:
+            case c.Ternary(
+                condition=condition, then=then, otherwise=c.Literal() | c.Unary(op="-", operand=c.Literal())
+            ):
+                other = any(isinstance(n, c.Name) and n.name not in sizes for n in c.walk(condition))
+                return c.rewrite(then, change) if other else None
+            case _:
+                return None
+
+    return c.rewrite(elements, change)
 
 
 def with_indices_of(items: tuple[c.N, ...], kind: str) -> tuple[c.N, ...]:
@@ -140,6 +159,8 @@ def _values(body: tuple[c.Stmt, ...]) -> Iterator[str]:
                 isinstance(n, c.Binary) and n.op == "*" for n in c.walk(node)
             ):
                 return
+            case c.Cast(operand=c.Name()):
+                return  # the same number, of whichever type the index is
             case c.Name(name=name):
                 yield name
             case _:

@@ -423,7 +423,7 @@ class KernelPrinter(LoopPrinter):
                 index = "int" if fit_32_bits(self.program, arrays, top, body) else ""
             elif self.dialect.fetches and prod(sizes) > 1 and has_plain_indices(top, body):
                 counts = {p.name for p in parameters if p.array is None and p.type in _WHOLE}
-                small = small_sizes(counts, (p.array for p in parameters if p.array is not None))
+                small = small_sizes(self.program, counts, (p.array for p in parameters if p.array is not None))
                 index = "" if small is None else fresh("index", taken | {p.name for p in parameters})
         if index:
             top, body = with_indices_of(top, index), with_indices_of(body, index)

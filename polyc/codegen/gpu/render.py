@@ -12,6 +12,7 @@ from pathlib import Path
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from polyc import __version__
+from polyc.codegen.gpu.alone import most_work_alone
 from polyc.codegen.gpu.dialect import DIALECTS, RESIDENT_THREADS, Dialect
 from polyc.codegen.gpu.fragment_printer import MMA, PART
 from polyc.codegen.gpu.functions import device_functions
@@ -86,6 +87,12 @@ def render_kernels(program: Program, region: Region, stem: str) -> RenderedKerne
     searched = [a.name for a in arrays.values() if a.last]
     if searched and all(prod(kernel.block) == 1 for kernel in printer.kernels):
         raise NotMappable(f"no loop of it is parallel, and how much of {searched[0]} is used depends on data")
+    alone = most_work_alone(program)
+    if alone is not None:
+        raise NotMappable(
+            f"a loop around {alone} runs in order, on one thread of a GPU, and no other one has more to do; a core of "
+            f"the CPU is many times as fast"
+        )
     words = Words(scop)
     functions = device_functions(region.preamble, sorted(called(scop)), words, dialect)
     own = {one: f"{name}_{one}" for one in functions}  # another region may have them too

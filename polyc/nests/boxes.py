@@ -222,10 +222,11 @@ def _smaller(a: isl.PwAff, b: isl.PwAff, typical: isl.Set) -> bool:
     return first < second
 
 
-def extents_of_box(order: isl.UnionMap, known: isl.Set) -> tuple[int | None, ...] | None:
+def extents_of_box(order: isl.UnionMap, known: isl.Set, fixed: bool = False) -> tuple[int | None, ...] | None:
     """The extents of the box that `{ S[i] -> [v] }` reaches, None where the sizes decide.
 
-    None for all where the values are no box, or not the same one for each statement.
+    None for all where the values are no box, or not the same one for each statement. `fixed`: nor where the sizes
+    decide one of them, which is found out first.
     """
     found: isl.Set | None = None
     for relation in maps(order):
@@ -244,6 +245,8 @@ def extents_of_box(order: isl.UnionMap, known: isl.Set) -> tuple[int | None, ...
             others = others.project_out(isl.dim_type.set, other, 1)
         one = isl.Val.one(found.get_ctx())
         extents.append(constant_of(others.dim_max(0).sub(others.dim_min(0)).add_constant_val(one).gist(found.params())))
+        if fixed and extents[-1] is None:
+            return None
         spread = others
         for k in loops:
             if k != d:
@@ -261,7 +264,7 @@ def extents_in_each(reached: isl.UnionMap, known: isl.Set) -> tuple[int, ...] | 
         for k in range(outer):  # no name of C's
             fixed_one = fixed_one.set_dim_name(isl.dim_type.param, sizes + k, f"outer {k}")
         fixed = fixed.union(isl.UnionMap.from_map(fixed_one))
-    extents = extents_of_box(fixed, known)
+    extents = extents_of_box(fixed, known, fixed=True)
     if extents is None or None in extents:
         return None
     return tuple(extent for extent in extents if extent is not None)

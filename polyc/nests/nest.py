@@ -230,3 +230,12 @@ def has_parallel(node: Node) -> bool:
 def joined_member(a: Member, b: Member) -> Member:
     schedule = a.schedule.union_add(b.schedule)
     return replace(a, schedule=schedule, coincident=a.coincident and b.coincident)
+
+
+def united(members: list[Member], filters: list[isl.UnionSet]) -> Member:
+    """One loop for those of several bands."""
+    pieces = [m.schedule.intersect_domain(f) for m, f in zip(members, filters, strict=True)]
+    found = pieces[0]
+    for piece in pieces[1:]:
+        found = found.union_add(piece)
+    return replace(members[-1], schedule=found)

@@ -148,7 +148,26 @@ void f(float in[20][9][9][9], float shift[9], float w[35][9][3][3], float out[20
 """The padded sum runs for each panel, and is never stored."""
 ALIGNED = PRODUCT.replace("70", "80").replace("45", "72").replace("53", "48")
 """Rows of whole 16 bytes, with a border."""
+AFTERWARDS = """
+void f(int m, int n, int p, float A[m][p], float B[n][p], float bias[n], float C[m][n])
+{
+#pragma scop
+    for (int i = 0; i < m; i++)
+        for (int j = 0; j < n; j++) {
+            float s = bias[j];
+            for (int k = 0; k < p; k++)
+                s += A[i][k] * B[j][k];
+            s = s * 0.25f;
+            float t = s > 1.0f ? 1.0f : s;
+            float u = t * t;
+            C[i][j] = s * u + t * C[i][j] - u;
+        }
+#pragma endscop
+}
+"""
+"""What follows the sum has values of its own for each result, each of them used twice."""
 PROGRAMS = {
+    "afterwards": AFTERWARDS,
     "aligned": ALIGNED,
     "padded": PADDED,
     "product": PRODUCT,

@@ -8,7 +8,7 @@ import islpy as isl
 
 from polyc.model.program import Program
 from polyc.model.tree import Band, Extension, Filter, Member, Node, Sequence
-from polyc.nests.nest import values
+from polyc.nests.nest import united, values
 from polyc.nests.points import points_of
 from polyc.poly import among, empty_set
 
@@ -85,15 +85,6 @@ def joined(band: Band) -> Band:
     while isinstance(band.child, Band):
         band = Band((*band.members, *band.child.members), False, band.child.child)
     return band
-
-
-def united(members: list[Member], filters: list[isl.UnionSet]) -> Member:
-    """One loop for those of several bands."""
-    pieces = [m.schedule.intersect_domain(f) for m, f in zip(members, filters, strict=True)]
-    found = pieces[0]
-    for piece in pieces[1:]:
-        found = found.union_add(piece)
-    return replace(members[-1], schedule=found)
 
 
 def _stay(program: Program, members: tuple[Member, ...], instances: isl.UnionSet) -> bool:

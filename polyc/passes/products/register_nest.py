@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import reduce
 from itertools import count
 from math import prod
 
@@ -18,7 +19,7 @@ from polyc.model.witness import Finder
 from polyc.nests.boxes import Box, bounding_box
 from polyc.nests.contractions import Contraction, extent_of, loads_neighbours, panel_order
 from polyc.nests.naming import fresh_buffer
-from polyc.nests.nest import Nest
+from polyc.nests.nest import Nest, united
 from polyc.nests.samples import sample_parameters
 from polyc.passes.buffers.promotion import RefFlow, copy_statement
 from polyc.passes.products.panels import (
@@ -180,9 +181,9 @@ class RegisterNest:
         steps: list[Filter] = []
         if into is not None:
             steps.append(self.copy_step(into))
-        steps += [self.around(wholes[name]) for name in c.before]
+        steps += [self.around([wholes[name] for name in group]) for group in self.together(c.before)]
         steps.append(Filter(isl.UnionSet.from_set(wholes[c.statement]), summed))
-        steps += [self.around(wholes[name]) for name in c.after]
+        steps += [self.around([wholes[name] for name in group]) for group in self.together(c.after)]
         if out is not None:
             steps.append(self.copy_step(out))
         node: Node = Sequence(tuple(steps)) if len(steps) > 1 else summed
@@ -214,11 +215,32 @@ class RegisterNest:
             candidates=self.candidates,
         )
 
-    def around(self, whole: isl.Set) -> Filter:
-        name = str(whole.get_tuple_name())
-        point = self.values(name, self.band.members)
-        below = self.registers(whole, point, LEAF, self.stored_at_once(whole, point))
-        return Filter(isl.UnionSet.from_set(whole), self.threads(whole, point, below))
+    def together(self, listed: tuple[str, ...]) -> list[list[str]]:
+        """Statements before or after the sum, in groups that leave nothing private to each other: what one leaves to
+        the next has no place for each cell, so that they share their loops."""
+        found: list[list[str]] = []
+        for name in listed:
+            own = self.private_of(name)
+            first = next((k for k, group in enumerate(found) if own & set().union(*map(self.private_of, group))), None)
+            if first is None:
+                found.append([name])
+            else:
+                found[first:] = [[*(one for group in found[first:] for one in group), name]]
+        return found
+
+    def private_of(self, name: str) -> set[str]:
+        arrays = {access.array for access in self.program.statements[name].accesses}
+        return arrays & self.program.scop.privatizable - {self.contraction.array}
+
+    def around(self, wholes: list[isl.Set]) -> Filter:
+        """The loops of statements before or after the sum, which run in the order in which they are listed."""
+        steps = []
+        for whole in wholes:
+            point = self.values(str(whole.get_tuple_name()), self.band.members)
+            along = self.stored_at_once(whole, point) if len(wholes) == 1 else None
+            below = self.registers(whole, point, LEAF, along)
+            steps.append(Filter(isl.UnionSet.from_set(whole), self.threads(whole, point, below)))
+        return Filter(reduce(isl.UnionSet.union, (step.filter for step in steps)), _in_one_loop(steps))
 
     def stored_at_once(self, whole: isl.Set, point: isl.Map) -> int | None:
         """The dimension whose innermost digit runs along cells in memory that fill 16 bytes, from a multiple of these
@@ -668,7 +690,8 @@ class RegisterNest:
             if s == statement.name
         }
         for access in statement.accesses:
-            if access.ref not in own and (access.kind is not AccessKind.READ or not is_settled(access)):
+            private = access.array in self.program.scop.privatizable  # written where nothing lies outside
+            if access.ref not in own and (access.kind is not AccessKind.READ or private or not is_settled(access)):
                 return False
         written = [a for a in statement.accesses if a.array == accumulator.array and a.kind is not AccessKind.READ]
         for access in written:
@@ -697,3 +720,16 @@ def is_settled(access: Access) -> bool:
 
 def _on(value: isl.Map, domain: isl.Set) -> isl.PwAff:
     return isl.PwMultiAff.from_map(value).get_pw_aff(0).intersect_domain(domain)
+
+
+def _in_one_loop(steps: list[Filter]) -> Node:
+    """Steps whose loops have the same values, as one nest that runs them in their order."""
+    first, *others = (step.child for step in steps)
+    if not others:
+        return first
+    if not isinstance(first, Band):
+        return Sequence(tuple(steps))
+    filters, bands = [step.filter for step in steps], [one for one in (first, *others) if isinstance(one, Band)]
+    members = tuple(united([band.members[k] for band in bands], filters) for k in range(len(first.members)))
+    inside = [replace(step, child=band.child) for step, band in zip(steps, bands, strict=True)]
+    return replace(first, members=members, child=_in_one_loop(inside))

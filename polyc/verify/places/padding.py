@@ -211,22 +211,27 @@ def _is_read_anyway(relation: isl.Map, outside: isl.UnionSet) -> bool:
 def _register_faults(program: Program, whole: Expanded) -> Iterator[Fault]:
     """Check (6) for each register buffer: for boxes of instances first, since what holds for more holds for these."""
     registers = [buffer for buffer in program.buffers.values() if buffer.storage == "register"]
-    simple = [_in_a_box(run, accesses) for run, accesses in whole.per_run] if registers else []
+    simple = [_in_a_box(program, run, accesses) for run, accesses in whole.per_run] if registers else []
     for buffer in registers:
         if list(_place_faults(program, simple, buffer)):
             yield from _place_faults(program, whole.per_run, buffer)
 
 
-def _in_a_box(run: Run, accesses: Accesses) -> tuple[Run, Accesses]:
-    """The same loops and cells for a convex set of instances, and more of them: isl works on one piece, not on many."""
+def _in_a_box(program: Program, run: Run, accesses: Accesses) -> tuple[Run, Accesses]:
+    """The same loops, and cells of registers, for a convex set of instances, and more of them: isl works on one piece,
+    not on many."""
     every = run.instances.project_out(isl.dim_type.param, 0, run.instances.dim(isl.dim_type.param))
     instances = isl.Set.from_basic_set(every.simple_hull())
 
     def wider(function: isl.Map) -> isl.Map:
         return (everywhere(function) or function).intersect_domain(instances)
 
-    columns = tuple(map(wider, run.columns))
-    return replace(run, instances=instances, columns=columns), tuple((a, wider(m)) for a, m in accesses)
+    found = ((access, buffer_of(program, run, access), relation) for access, relation in accesses)
+    mine = [
+        (a, wider(relation)) for a, buffer, relation in found if buffer is not None and buffer.storage == "register"
+    ]
+    columns = tuple(map(wider, run.columns)) if mine else run.columns
+    return replace(run, instances=instances, columns=columns), tuple(mine)
 
 
 def _place_faults(program: Program, per_run: Iterable[tuple[Run, Accesses]], buffer: Buffer) -> Iterator[Fault]:

@@ -72,7 +72,7 @@ def _work(domain: isl.Set) -> _Work:
         outer = domain.project_out(isl.dim_type.set, k + 1, count - k - 1).reset_tuple_id()
         if isl.Map.from_range(outer).move_dims(isl.dim_type.in_, 0, isl.dim_type.out, 0, k).is_single_valued():
             continue  # the loops around decide it
-        length = domain.dim_max(k).sub(domain.dim_min(k)).coalesce()
+        length = domain.dim_max(k).sub(domain.dim_min(k)).coalesce().gist(domain.params())
         known = constant_of(length)
         if known is not None:
             number *= known + 1

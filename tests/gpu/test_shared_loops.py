@@ -144,7 +144,9 @@ def test_other_sums_keep_their_order(name: str, tmp_path: Path) -> None:
     head = f"void f(int n, unsigned char px[n], {declared})"
     text = f"{head} {{\n#pragma scop\nfor (int i = 0; i < n; i++) {update};\n#pragma endscop\n}}\n"
     for reassociate in (False, True):
-        assert "atomic" not in compiled(text, tmp_path, target="cuda", reassociate=reassociate).device[0]
+        result = compiled(text, tmp_path, target="cuda", reassociate=reassociate)
+        assert result.passed
+        assert not any("atomic" in kernels for kernels in result.device)  # one thread alone is left to the CPU
 
 
 def test_functions_of_the_file(tmp_path: Path) -> None:

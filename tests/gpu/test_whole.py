@@ -54,8 +54,8 @@ PROGRAMS = {
         "",
     ),
     "in one row": (
-        "int n, double a[n], double c[n]",
-        "for (int i = 3; i < n; i++) { c[i] = 2 * c[i] + a[i - 3]; a[i] = c[i] * c[i]; }",
+        "double a[90], double c[90]",
+        "for (int i = 3; i < 90; i++) { c[i] = 2 * c[i] + a[i - 3]; a[i] = c[i] * c[i]; }",
         "",
     ),
 }
@@ -92,9 +92,13 @@ def test_sizes_decide_how_many_bits_indices_have(tmp_path: Path) -> None:
 
 
 def test_indices_that_are_values_keep_their_bits(tmp_path: Path) -> None:
+    """A product of numbers of 64 bits; one of 32 bits is the same whichever the index has."""
     text = source("rows").replace("2 * a[i][j]", "i * j")
-    (kernel,) = compiled(text, tmp_path, target="cuda").device
+    (kernel,) = compiled(text.replace("int i", "long i").replace("int j", "long j"), tmp_path, target="cuda").device
     assert "template" not in kernel
+    (kernel,) = compiled(text, tmp_path, target="cuda").device
+    assert "template" in kernel
+    assert "(int)i * (int)j" in kernel
 
 
 def one_off(difference: Linear) -> c.Expr:

@@ -80,7 +80,7 @@ def column(
         block_of(joined),
         (f"{UNROLL} {AT_ONCE}",) if printer.dialect.fetches else (),
     )
-    updates = stored(printer, parts, scope, lambda p: c.Name(p.own))
+    updates = stored(printer, parts, scope)
     return (c.Block((*declared(printer, parts, scope), loop, *updates)),)
 
 

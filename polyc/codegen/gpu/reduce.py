@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 import islpy as isl
 
+from polyc.analysis.expressions.linear import with_value
 from polyc.analysis.expressions.records import TURNED, record_of
 from polyc.codegen.gpu.memory import DeviceArray
 from polyc.codegen.gpu.words import NotMappable, value_type
 from polyc.codegen.loops.instances import Scope, block_of
-from polyc.codegen.text.arith import ONE, ZERO, plus
+from polyc.codegen.text.arith import ONE, ZERO, plus, times
 from polyc.codegen.text.macros import MAX, MIN
 from polyc.codegen.text.printer import UNROLL
 from polyc.model import ctree as c
@@ -171,13 +172,13 @@ def combined(part: Part, target: _Place, value: _Place) -> c.Stmt:
     return c.If(test, block_of(tuple(c.ExprStmt(c.Assign("=", target(p), value(p))) for p in every([part]))))
 
 
-def _first(part: Part) -> c.Expr:
-    return c.ArrayRef(part.all, (ZERO,))
+def _own(part: Part) -> c.Expr:
+    return c.Name(part.own)
 
 
-def stored(printer: KernelPrinter, parts: list[Part], scope: Scope, value: _Place = _first) -> tuple[c.Stmt, ...]:
-    """What one thread does with the parts of all, which are in the first place of the shared arrays. A record began
-    with the cells as they were, and takes their places."""
+def stored(printer: KernelPrinter, parts: list[Part], scope: Scope, value: _Place = _own) -> tuple[c.Stmt, ...]:
+    """What one thread does with the parts of all, which it has in its own variables. A record began with the cells as
+    they were, and takes their places."""
     found: list[c.Stmt] = []
     for part in parts:
         if part.keys:
@@ -189,38 +190,37 @@ def stored(printer: KernelPrinter, parts: list[Part], scope: Scope, value: _Plac
 
 
 def together(printer: KernelPrinter, parts: list[Part], updates: tuple[c.Stmt, ...]) -> tuple[c.Stmt, ...]:
-    """The parts of all threads combined, in the first place of the shared arrays, and what one thread does with them.
+    """The parts of all threads combined, in the variables of the first one, and what it does with them.
 
     A few threads combine a few parts each, then one thread theirs: with two barriers in all, where halving the threads
-    that are left takes eight for 256. All threads come here.
+    that are left takes eight for 256. They combine them in registers: each load from shared memory would wait for the
+    store before. All threads come here.
     """
     thread, threads = printer.thread(ALL_THREADS), printer.threads()
     few = 1
     while few * few < threads:
         few *= 2
-    own = tuple(c.ExprStmt(c.Assign("=", c.ArrayRef(p.all, (thread,)), c.Name(p.own))) for p in every(parts))
+    own = tuple(c.ExprStmt(c.Assign("=", c.ArrayRef(p.all, (thread,)), _own(p))) for p in every(parts))
     if threads == 1:
         return (*own, printer.dialect.barrier, only_first(printer, updates))
-    of_few = printer.namer.fresh("part", frozenset(p.own for p in every(parts)))
-    first = _joined(parts, of_few, thread, plus(thread, c.Literal(str(few))), threads, few)
-    last = _joined(parts, of_few, ZERO, ONE, min(few, threads), 1)
-    meets = c.If(c.Binary("<", thread, c.Literal(str(few))), first)
-    return (*own, printer.dialect.barrier, meets, printer.dialect.barrier, only_first(printer, (last, *updates)))
+    turn = printer.namer.fresh("q", frozenset(p.own for p in every(parts)))
+    of_few = (*_joined(parts, turn, thread, few, threads), *own)
+    meets = c.If(c.Binary("<", thread, c.Literal(str(few))), block_of(of_few))
+    last = _joined(parts, turn, ZERO, 1, min(few, threads))
+    return (*own, printer.dialect.barrier, meets, printer.dialect.barrier, only_first(printer, (*last, *updates)))
 
 
-def _joined(parts: list[Part], index: str, into: c.Expr, start: c.Expr, end: int, step: int) -> c.For:
-    """`for (part = start; part < end; part += step) all[into] += all[part];`"""
-    other = c.Name(index)
-    return c.For(
-        c.Decl("long", index, (), start),
-        c.Binary("<", other, c.Literal(str(end))),
-        c.Assign("+=", other, c.Literal(str(step))) if step > 1 else c.Postfix("++", other),
-        block_of(
-            tuple(
-                combined(p, lambda q: c.ArrayRef(q.all, (into,)), lambda q: c.ArrayRef(q.all, (other,))) for p in parts
-            )
-        ),
-    )
+def _joined(parts: list[Part], turn: str, first: c.Expr, step: int, count: int) -> tuple[c.Stmt, ...]:
+    """Every so manyth of a number of parts, combined with what the thread has: `for (q = 1; q < count / step; q++)
+    part += all[first + step * q];`"""
+    place = plus(first, times(step, c.Name(turn)))
+    joined = block_of(tuple(combined(p, _own, lambda q: c.ArrayRef(q.all, (place,))) for p in parts))
+    few = c.Binary("<", c.Name(turn), c.Literal(str(count // step)))
+    loop = c.For(c.Decl("int", turn, (), ONE), few, c.Postfix("++", c.Name(turn)), joined, (UNROLL,))
+    if count % step == 0:
+        return (loop,)
+    at_end = c.Binary("<", with_value(place, turn, c.Literal(str(count // step))), c.Literal(str(count)))
+    return (loop, c.If(at_end, with_value(joined, turn, c.Literal(str(count // step)))))
 
 
 def only_first(printer: KernelPrinter, updates: tuple[c.Stmt, ...]) -> c.Stmt:
@@ -266,7 +266,7 @@ def first_step(
         elements = c.Literal(str(mark.blocks))
         printer.arrays[name] = DeviceArray(name, name, part.type, (), elements, False, False, True, True)
         kept[part.array] = name
-        stores.append(c.ExprStmt(c.Assign("=", c.ArrayRef(name, (block,)), _first(part))))
+        stores.append(c.ExprStmt(c.Assign("=", c.ArrayRef(name, (block,)), _own(part))))
     body = (*declared(printer, parts, scope), *printed, *together(printer, parts, tuple(stores)))
     return body, parts, kept
 

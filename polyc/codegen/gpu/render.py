@@ -12,7 +12,7 @@ from pathlib import Path
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from polyc import __version__
-from polyc.codegen.gpu.alone import most_work_alone
+from polyc.analysis.alone import most_work_alone
 from polyc.codegen.gpu.dialect import DIALECTS, RESIDENT_THREADS, Dialect
 from polyc.codegen.gpu.fragment_printer import MMA, PART
 from polyc.codegen.gpu.functions import device_functions

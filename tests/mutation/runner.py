@@ -45,7 +45,7 @@ UNINITIALISED = "-ftrivial-auto-var-init=pattern"
 DETECTED = frozenset({"apart", "bounded", "from_one", "pieces"})
 """Programs without a marked region, whose arrays may overlap."""
 REASSOCIATED = frozenset({"reduction", "sums", "begun"})
-LARGE = ("triangle_sums", "sums_in_place", "two_products", "made_operand", "factors")
+LARGE = ("triangle_sums", "sums_in_place", "two_products", "made_operand", "factors", "across", "afterwards")
 """Programs that run at the large sizes: with several panels and several blocks of what the pass chooses itself."""
 TILES: dict[str, tuple[int, ...] | str | None] = {
     "partly_defined": (5, 7, 3),
@@ -57,7 +57,10 @@ TILES: dict[str, tuple[int, ...] | str | None] = {
     **dict.fromkeys(
         ("streams", "packed", "solve", "filter", "columns", "own_rows", "where_largest", "counted", "blocks"), "auto"
     ),
-    **dict.fromkeys(("tensor", "row_walks", "counts", "planes_of_triangles", "upper", "row_sums", *LARGE), "auto"),
+    **dict.fromkeys(
+        ("tensor", "row_walks", "counts", "planes_of_triangles", "upper", "row_sums", *LARGE),
+        "auto",
+    ),
     **dict.fromkeys(("looked_up", "not_looked_up", "histogram", "grid", "interleaved", "computed_twice"), "auto"),
     **dict.fromkeys(("sliding_rows", "any_rows", "points"), "auto"),
     "strips": (4, 8),
@@ -111,14 +114,14 @@ WHERE = {
     "feed": ("counted",),
     "ahead": ("scattered",),
     "prefetch": ("blocks",),
-    "registers": ("product", "made_panel"),
+    "registers": ("product", "made_panel", "afterwards"),
     "cpu-registers": ("two_products", "sums_in_place"),
     "blocking": ("factors",),
     "timetiles": ("diamonds", "skewed", "recurrence"),
     "tensor-cores": ("tensor",),
     "coalesce": ("short_rows", "not_short_rows"),
     "gpu-reductions": ("sums", "begun"),
-    "staging": ("row_walks",),
+    "staging": ("row_walks", "across"),
     "gpu-scatters": ("counts",),
     "mapping": ("conv_relu", "triangular", "one_row", "jacobi"),
     "barriers": ("conv_relu", "partly_defined", "stencil_chain", "one_row"),

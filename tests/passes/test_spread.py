@@ -462,3 +462,32 @@ void nearest(long x, long y, long width, long height, long u, long v, long rx, l
     file.write_text(text)
     (region,) = read(str(file), InputOptions(detect=True)).regions
     assert "spread" not in {remark.code for remark in compile_region(region, Options()).program.remarks}
+
+
+ONE_STRIP = """
+void kernel(int n, int m, double a[12], double r[12][12][28])
+{
+    double w[28];
+#pragma scop
+    for (int i = 0; i < n; i += 3)
+        for (int j = (i < 1 ? 0 : i - 1); j <= (i + 2 < 11 ? i + 2 : 11); j++) {
+            for (int k = 1; k < m; k++)
+                w[k] = a[j];
+            for (int k = 2; k < m; k++)
+                if (w[k] < w[k - 1])
+                    w[k] = w[k - 1] * 0.5;
+            for (int k = 3; k < m; k++)
+                r[i][j][k] = w[k];
+        }
+#pragma endscop
+}
+"""
+
+
+def test_one_strip_does_not_keep_threads_away(tmp_path: Path) -> None:
+    """All iterations of j would make one strip around i, whose private array the threads of i would share."""
+    options = Options(machine="x86-64-v3", threads="always")
+    result = compile_region(region_of(ONE_STRIP, tmp_path), options)
+    assert not FAILURES & {remark.code for remark in result.program.remarks}
+    loops = [m for n in walk(result.program.tree.child) if isinstance(n, Band) for m in n.members]
+    assert any(member.parallel for member in loops)

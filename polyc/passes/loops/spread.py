@@ -252,6 +252,8 @@ class _Spreader:
             member, rows = self.chosen(band, above, inner, columns, frozenset(written))
             if member is not None and not rows and self.takes_turns(member, inner):
                 member = None
+            if member is not None and not rows and self.hides_threads(member, size, (*above, *band.members), inner):
+                member = None
         if member is None and any(self.program.scop.arrays[name].rank for name in written):
             return replace(band, child=self.at(band.child, (*above, *band.members)))
         steps = self.siblings.loops(band.child, (*above, *band.members))
@@ -293,6 +295,13 @@ class _Spreader:
             return Band(outer, band.permutable or not others, inside) if outer else inside
         inside = Band(others, band.permutable, inside) if others else inside
         return Band(tiles, band.permutable, below_columns(filled, instances, inside))
+
+    def hides_threads(self, member: Member, size: int, around: tuple[Member, ...], inner: list[Member]) -> bool:
+        """Whether all of a loop's iterations make one strip, whose private arrays would keep the loops inside from
+        threads, and no other loop around has any for them."""
+        (strip,) = tile_members((member,), (size,))
+        alone = not any(one.coincident for one in around if one is not member)
+        return alone and iterations(strip, self.program) == 1 and any(one.coincident for one in inner)
 
     def kept_in_registers(self, scalars: tuple[str, ...], filled: tuple[Column, ...], count: int) -> bool:
         """Whether compilers have room in registers for the places of some scalars in a strip of constant length."""

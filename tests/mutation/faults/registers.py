@@ -202,6 +202,18 @@ add(
     always(RegisterNest, "stored_at_once", 1),
     "any_columns",
 )
+add(
+    "registers",
+    "values afterwards in loops of their own",
+    "what one step leaves to the next",
+    patched(RegisterNest, "together", lambda _o: lambda _self, listed: [[name] for name in listed]),
+)
+add(
+    "registers",
+    "nothing is private afterwards",
+    "loops of their own, and outside of the domain",
+    always(RegisterNest, "private_of", set()),
+)
 add("registers", "rows and columns turned", "", patched(contractions, "_pair", pairs_turned))
 add("registers", "any two loops", "rows and columns", patched(contractions, "_pair", any_pair))
 add("registers", "no loop moves the result", "chains", patched(contractions, "moves", answered(False)))

@@ -154,6 +154,7 @@ def any_loop(_original: Any) -> Any:
 
 
 add(ROWS, "what is written is not brought back", "", patched(staging._Staging, "with_panels", exact_boxes))
+add(ROWS, "across in any loop", "what is along memory is not asked", always(staging._Staging, "is_along", True))
 add(ROWS, "nothing has places", "state says nothing", always(staging._Staging, "state", []))
 add(ROWS, "no barriers", "", patched(pipeline, "place_barriers", lambda _o: lambda p: p))
 NOT_ASKED = together(patched(scatters._Marker, "scattered", without_asking), always(scatters._Marker, "is_race", False))

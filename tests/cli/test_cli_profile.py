@@ -87,20 +87,20 @@ def test_the_page_has_what_is_printed(polyc: Polyc, tmp_path: Path) -> None:
 
 def test_json_is_a_contract(polyc: Polyc, tmp_path: Path, without_nvcc: None) -> None:
     (tmp_path / "turn.c").write_text(TURN)
-    (kernel,) = kernels(polyc("profile", "turn.c", "--machine", "h200", "--param", "n=256", "--format", "json"))
-    assert (kernel["name"], kernel["grid"], kernel["block"]) == ("turn_3_1", [8, 32, 1], [32, 8, 1])
+    (kernel,) = kernels(polyc("profile", "turn.c", "--machine", "h200", "--param", "n=1024", "--format", "json"))
+    assert (kernel["name"], kernel["grid"], kernel["block"]) == ("turn_3_1", [64, 1, 1], [256, 1, 1])
     assert (kernel["launches"], kernel["blocks_run"]) == (1, 24)
     assert (kernel["registers"], kernel["spills"], kernel["shared_bytes"]) == (None, None, 0)
     assert 0 < kernel["occupancy"] <= 1
     assert kernel["global"] == {
-        "load_requests": 2048,
+        "load_requests": 512,
         "load_sectors": 8192,
-        "load_sectors_least": 8192,
-        "store_requests": 2048,
-        "store_sectors": 65536,
-        "store_sectors_least": 8192,
-        "bytes": 32 * (8192 + 65536),
-        "bytes_compulsory": 2 * 4 * 256 * 256,
+        "load_sectors_least": 2048,
+        "store_requests": 512,
+        "store_sectors": 2048,
+        "store_sectors_least": 2048,
+        "bytes": 32 * (8192 + 2048),
+        "bytes_compulsory": 2 * 4 * 16 * 1024,
     }
     assert kernel["shared"] == {"requests": 0, "wavefronts": 0, "wavefronts_least": 0}
     assert (kernel["active_lanes"], kernel["barriers"], kernel["divergent_requests"]) == (1.0, 0, 0)
@@ -108,8 +108,8 @@ def test_json_is_a_contract(polyc: Polyc, tmp_path: Path, without_nvcc: None) ->
     assert kernel["seconds"] > 0
     assert 0 < kernel["share_of_limit"] <= 1
     (line,) = (one for one in kernel["lines"] if one["requests"])
-    assert line["text"] == "B[j][i] = A[i][j];"
-    assert line["global"]["store_sectors"] == 65536
+    assert line["text"] == "B[i][c] = A[c][i];"
+    assert line["global"]["load_sectors"] == 8192
 
 
 def test_some_blocks_stand_for_all(polyc: Polyc, tmp_path: Path, without_nvcc: None) -> None:

@@ -223,6 +223,8 @@ class _Staging(Parts):
             if not self.is_along(access, first, second, domain):
                 raise NoPanels
         self.long = _at_least(first, instances, SHORT).intersect(_at_least(second, instances, SHORT)).coalesce()
+        if self.long.intersect_params(self.program.scop.known).is_empty():
+            raise NoPanels
         tiles = tile_members(loops, tuple(ROWS if member in (first, second) else 1 for member in loops))
         around = (*above, *tiles)
         tile = values(around, instances)

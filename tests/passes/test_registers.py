@@ -166,7 +166,26 @@ void f(int m, int n, int p, float A[m][p], float B[n][p], float bias[n], float C
 }
 """
 """What follows the sum has values of its own for each result, each of them used twice."""
+MASKED = """
+void f(int n, int d, float scale, float A[n][d], float B[n][d], float C[n][n])
+{
+#pragma scop
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) {
+            float s = 0.0f;
+            for (int k = 0; k < d; k++)
+                s += A[i][k] * B[j][k];
+            s *= scale;
+            if (j > i)
+                s = -1000.0f;
+            C[i][j] = s;
+        }
+#pragma endscop
+}
+"""
+"""What follows the sum has a smaller domain than the sum: outside of it, and inside of the tile, it may not run."""
 PROGRAMS = {
+    "masked": MASKED,
     "afterwards": AFTERWARDS,
     "aligned": ALIGNED,
     "padded": PADDED,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import reduce
+from functools import cached_property, reduce
 from itertools import count
 from math import prod
 
@@ -694,11 +694,18 @@ class RegisterNest:
             if access.ref not in own and (access.kind is not AccessKind.READ or private or not is_settled(access)):
                 return False
         written = [a for a in statement.accesses if a.array == accumulator.array and a.kind is not AccessKind.READ]
-        for access in written:
-            cells = self.everywhere(access.relation)
-            if not more.apply(cells).is_disjoint(self.domain(statement.name).apply(cells)):
-                return False
-        return True
+        return all(more.apply(self.everywhere(access.relation)).is_disjoint(self.result_cells) for access in written)
+
+    @cached_property
+    def result_cells(self) -> isl.Set:
+        """The cells of the result that the region's own instances use."""
+        found = [
+            self.domain(name).apply(access.relation)
+            for name in sorted(self.statements)
+            for access in self.program.scop.statements[name].accesses
+            if access.array == self.contraction.array
+        ]
+        return reduce(isl.Set.union, found).coalesce()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

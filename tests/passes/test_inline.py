@@ -495,6 +495,33 @@ def test_no_candidate(name: str, tmp_path: Path) -> None:
     assert said(result(SILENT[name], tmp_path)) == []
 
 
+TERMS = """
+void f(int n, int m, double A[n][m], double b[m], double C[m][m])
+{{
+#pragma scop
+    for (int i = 0; i < m; i++)
+        for (int j = i; j < m; j++) {{
+            double s = 0;
+            for (int k = 0; k < n; k++) {{
+                double p = A[k][i] - b[i];
+                double q = A[k][{other}] - b[{other}];
+                s += p * q;
+            }}
+            C[i][j] = s / n;
+        }}
+#pragma endscop
+}}
+"""
+
+
+def test_terms_of_a_sum(tmp_path: Path) -> None:
+    """One is moved by i, the other one by j: together they are a product of matrices. Both by i, they are none."""
+    found = result(TERMS.format(other="j"), tmp_path)
+    assert [code for code, _ in said(found)] == ["inlined", "inlined"]
+    assert not any(name in found.text for name in ("p = ", "q = "))
+    assert said(result(TERMS.format(other="i"), tmp_path)) == []
+
+
 @pytest.mark.parametrize("options", [{"fuse": "min"}, {"fuse": "max"}, {"tile_sizes": None}, {"tile_sizes": (5, 7)}])
 def test_in_other_modes(options: dict[str, object], tmp_path: Path) -> None:
     found = result(INLINED["chain_of_three"][0], tmp_path, **options)

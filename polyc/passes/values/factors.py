@@ -39,11 +39,11 @@ def terms_of_sums(scop: Scop) -> list[str]:
 
     rewrite:  for i for j { s = 0; for k { t = A[i][k] - B[j][k]; s += t * t; } … }
               -> for i for j { s = 0; for k s += (A[i][k] - B[j][k]) * (A[i][k] - B[j][k]); … }
-    math:     some operand of f moves with i and not with j, and another one with j and not with i: a contraction, which
-              may have tiles in registers
+    math:     some operand of the sum, or of what it takes, moves with i and not with j, and another one with j and not
+              with i: a contraction, which may have tiles in registers
     requires: t has no subscripts, and is cheap where the sum has it several times: a compiler computes it once
     """
-    found = []
+    terms: dict[str, list[str]] = {}
     for name, producer in scop.statements.items():
         write = elementwise(scop, producer, scalars=True)
         if write is None or scop.arrays[write.array].rank or len(producer.loops) < 3:
@@ -60,14 +60,19 @@ def terms_of_sums(scop: Scop) -> list[str]:
         dear = sum(isinstance(n, c.Binary | c.Unary) for n in nodes) > MOST_OPERATORS
         if uses > 1 and (dear or any(isinstance(n, c.Call | c.Ternary) for n in nodes)):
             continue
-        summed = producer.loops[-1]
-        moved = [_loops(ref, producer) for ref in (*_operands(producer), *_operands(readers[0]))]
-        along = [loops - {summed} for loops in moved if summed in loops]
-        if _loops(assign.target, producer) >= {summed} or not along:
-            continue
-        if any(one - other and other - one for one in along for other in along):
-            found.append(name)
-    return found
+        if producer.loops[-1] not in _loops(assign.target, producer):
+            terms.setdefault(readers[0].name, []).append(name)
+    return [name for reader, names in terms.items() if _is_contraction(scop, reader, names) for name in names]
+
+
+def _is_contraction(scop: Scop, reader: str, terms: list[str]) -> bool:
+    """Whether a sum over its innermost loop takes, by its terms, what one loop moves and another one does not, and the
+    other way round."""
+    statements = [scop.statements[name] for name in (reader, *terms)]
+    summed = statements[0].loops[-1]
+    moved = [_loops(ref, statement) for statement in statements for ref in _operands(statement)]
+    along = [loops - {summed} for loops in moved if summed in loops]
+    return any(one - other and other - one for one in along for other in along)
 
 
 def _is_dear(statement: Statement) -> bool:

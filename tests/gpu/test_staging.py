@@ -115,6 +115,9 @@ TRANSPOSED = {
         "int n, double A[n][n], double B[n][n], double C[n][n]",
         f"{EACH} for (int j = 0; j < n; j++) C[i][j] = A[i][j] + 2 * B[j][i];",
     ),
+    "both ways": program(
+        "int n, float A[n][n], float B[n][n]", f"{EACH} for (int j = 0; j < n; j++) B[i][j] = A[i][j] - A[j][i];"
+    ),
     "in place": program(
         "int n, int m, int A[n][m], int B[m][n]", f"{EACH} {ALONG} {{ B[j][i] += A[i][j]; A[i][j] = 2 * A[i][j] - 1; }}"
     ),

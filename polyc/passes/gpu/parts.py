@@ -8,7 +8,7 @@ from math import prod
 import islpy as isl
 
 from polyc.model.program import Buffer, Program
-from polyc.model.scop import AccessKind
+from polyc.model.scop import Access, AccessKind
 from polyc.model.tree import Extension, Filter, Mark, Member, Node, Sequence
 from polyc.nests.boxes import Box, bounding_box
 from polyc.nests.naming import fresh_buffer
@@ -38,6 +38,8 @@ class Parts:
         """Bytes of shared memory."""
         self.numbers = count(1)
         """Of copies."""
+        self.refs: frozenset[tuple[str, str]] | None = None
+        """Of statements, those that go to panels; None for all to their arrays."""
 
     def with_panels(
         self,
@@ -90,7 +92,7 @@ class Parts:
         """
         found = []
         for name in names(instances):
-            accesses = [a for a in self.program.statements[name].accesses if a.array == array]
+            accesses = [a for a in self.program.statements[name].accesses if a.array == array and self.goes(name, a)]
             reads = [a for a in accesses if a.kind is AccessKind.READ]
             for access in reads if not written else (a for a in accesses if a.kind is not AccessKind.READ):
                 relation = isl.UnionMap.from_map(access.relation)
@@ -107,9 +109,14 @@ class Parts:
         cells = maps(tile.reverse().apply_range(relation.intersect_domain(instances)))
         return cells[0].coalesce() if cells else None
 
+    def goes(self, statement: str, access: Access) -> bool:
+        """Whether a reference goes to the panel of its array."""
+        return self.refs is None or (statement, access.ref) in self.refs
+
     def buffer(self, array: str, box: Box, order: tuple[int, ...], pad: int, depth: int, users: list[str]) -> str:
         name = fresh_buffer(self.program, f"{self.program.scop.arrays[array].c_name}_panel")
-        refs = frozenset((n, a.ref) for n in users for a in self.program.statements[n].accesses if a.array == array)
+        every = ((n, a) for n in users for a in self.program.statements[n].accesses if a.array == array)
+        refs = frozenset((n, a.ref) for n, a in every if self.goes(n, a))
         buffer = Buffer(name, name, array, box.corner, depth, box.extents, "tile", refs, (), order, pad)
         self.program = replace(self.program, buffers=self.program.buffers | {name: buffer})
         return name

@@ -141,7 +141,7 @@ class _Staging(Parts):
                 child, shape = attempt(points, reaching, above)
                 break
             except NoPanels:
-                self.program = before
+                self.program, self.refs = before, None
         else:
             return node
         self.made = True
@@ -201,27 +201,7 @@ class _Staging(Parts):
             raise NoPanels
         gains = [gain_of(member, self.program) for member in loops]
         first = loops[max(range(len(loops)), key=lambda k: (gains[k], k))]
-        across: dict[Member, set[str]] = {}
-        for name in names(instances):
-            statement = self.program.statements[name]
-            for access in statement.accesses:
-                for other in loops:
-                    if other is not first and self.is_along(access, first, other, statement.domain):
-                        across.setdefault(other, set()).add(access.array)
-        if len(across) != 1:
-            raise NoPanels
-        ((second, arrays),) = across.items()
-        users = [
-            (name, a) for name in names(instances) for a in self.program.statements[name].accesses if a.array in arrays
-        ]
-        taken = {ref for buffer in self.program.buffers.values() for ref in buffer.accesses}
-        for name, access in users:
-            domain = self.program.statements[name].domain
-            alone = access.exact and access.kind is not AccessKind.MAY_WRITE and (name, access.ref) not in taken
-            if not alone or not all(varies(access, member, domain) for member in loops):
-                raise NoPanels
-            if not self.is_along(access, first, second, domain):
-                raise NoPanels
+        second, arrays = self.across(loops, first, instances)
         self.long = _at_least(first, instances, SHORT).intersect(_at_least(second, instances, SHORT)).coalesce()
         if self.long.intersect_params(self.program.scop.known).is_empty():
             raise NoPanels
@@ -232,13 +212,14 @@ class _Staging(Parts):
         step = Filter(instances, points)
         of_step = [
             (array, self.touched(array, instances, tile, False, around), self.touched(array, instances, tile, True))
-            for array in sorted(arrays)
+            for array in arrays
         ]
         below: Node = Band(point_members(loops), True, points.child)
         below = self.with_panels(of_step, step, below, around, 1)
+        self.refs = None
         if self.left < 0:
             raise NoPanels
-        of = " and ".join(sorted(self.program.scop.arrays[array].c_name for array in arrays))
+        of = " and ".join(self.program.scop.arrays[array].c_name for array in arrays)
         listed = self.retiled(points)
         message = (
             f"{', '.join(listed)}: {of} has its neighbours in memory along {second.name}, other arrays "
@@ -247,6 +228,43 @@ class _Staging(Parts):
         )
         self.program = self.program.remark("tile-transposed", STAGE, message, listed, rows=self.rows)
         return Band(tiles, points.permutable, below), f"{ROWS} x {ROWS}"
+
+    def across(
+        self, loops: tuple[Member, ...], first: Member, instances: isl.UnionSet
+    ) -> tuple[Member, tuple[str, ...]]:
+        """The loop along which some arrays are consecutive, but for the first one, along which others are; and these
+        arrays. What nobody writes may be read along the first one as well, as `A[i][j] + A[j][i]` is. Raises NoPanels
+        where there are none, or several such loops."""
+        found: dict[Member, set[str]] = {}
+        uses = [
+            (self.program.statements[name], a)
+            for name in names(instances)
+            for a in self.program.statements[name].accesses
+        ]
+        for statement, access in uses:
+            for other in loops:
+                if other is not first and self.is_along(access, first, other, statement.domain):
+                    found.setdefault(other, set()).add(access.array)
+        if len(found) != 1:
+            raise NoPanels
+        ((second, arrays),) = found.items()
+        taken = {ref for buffer in self.program.buffers.values() for ref in buffer.accesses}
+        written = {access.array for _, access in uses if access.kind is not AccessKind.READ}
+        refs = set[tuple[str, str]]()
+        for statement, access in uses:
+            if access.array not in arrays:
+                continue
+            alone = access.exact and access.kind is not AccessKind.MAY_WRITE
+            alone = alone and (statement.name, access.ref) not in taken
+            if not self.is_along(access, first, second, statement.domain):
+                if access.array in written:
+                    raise NoPanels
+            elif alone and all(varies(access, member, statement.domain) for member in loops):
+                refs.add((statement.name, access.ref))
+            else:
+                raise NoPanels
+        self.refs = frozenset(refs)
+        return second, tuple(sorted(arrays))
 
     def joined(self, steps: tuple[Filter, ...]) -> tuple[Filter, ...]:
         """The steps, with neighbours that have the same loops and nothing from each other as one: they share panels."""

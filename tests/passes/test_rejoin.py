@@ -152,3 +152,28 @@ def test_a_sum_beside_vectors_stays_apart(tmp_path: Path) -> None:
     _, found = compiled(text, tmp_path)
     assert found.verified
     assert "rejoined" not in [r.code for r in found.program.remarks]
+
+
+SUMS = """
+void f(int n, double x[n], double y[n], double r[3])
+{
+#pragma scop
+    r[0] = 0.5;
+    for (int i = 0; i < n; i++) {
+        r[0] += x[i] * x[i];
+        r[1] += x[i] * y[i];
+        r[2] += y[i] * y[i];
+    }
+    r[2] *= r[1];
+#pragma endscop
+}
+"""
+
+
+def test_sums_of_a_whole_region_stay_in_one_loop(tmp_path: Path) -> None:
+    """Each waits for its last addition: three at once take as long as one. With another loop they would be three."""
+    region, found = compiled(SUMS, tmp_path)
+    assert found.verified
+    assert [r.statements for r in found.program.remarks if r.code == "rejoined"] == [("S1", "S2", "S3")]
+    assert found.text.count("for (") == 1
+    assert check(region, found, sizes=(1, 2, 9, 40)) == []

@@ -56,6 +56,9 @@ class _Rejoiner:
             case Sequence():
                 if not above and (whole := self.wholes(node, above)) is not node:
                     return self.at(whole, above)
+                if not above and (loops := self.siblings.loops(node, above)) is not node:
+                    self.tell(node, loops)
+                    return self.at(loops, above)
                 nests = self.siblings.nests(node, above)
                 self.tell(node, nests)
                 return Sequence(tuple(replace(s, child=self.at(s.child, above)) for s in nests.children))
@@ -115,8 +118,9 @@ class _Rejoiner:
         """Keep the statements of each step that several were joined to."""
         if before is not after:
             old = {frozenset(names(s.filter)) for s in before.children} if isinstance(before, Sequence) else set()
-            new = after.children if isinstance(after, Sequence) else ()
-            self.joined += [found for s in new if frozenset(found := tuple(names(s.filter))) not in old]
+            every = sorted(name for step in old for name in step)
+            new = [names(s.filter) for s in after.children] if isinstance(after, Sequence) else [every]
+            self.joined += [tuple(found) for found in new if frozenset(found) not in old]
 
 
 def _is_plain(node: Node) -> bool:

@@ -6,6 +6,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from math import prod
 
+import islpy as isl
+
 from polyc.codegen.gpu.memory import DeviceArray
 from polyc.codegen.text.arith import ONE, product_of
 from polyc.codegen.text.printer import conjunction
@@ -51,15 +53,23 @@ def small_sizes(program: Program, sizes: Collection[str], arrays: Iterable[Devic
             return None
         sizes_inside = list(array.inner)
         stride = next(iter(array.strides), product_of(sizes_inside) if sizes_inside[1:] else [*sizes_inside, ONE][0])
-        extents = program.scop.arrays[array.key].extents if array.key in program.scop.arrays else ()
-        first = constant_of(extents[0]) if extents and extents[0] is not None else None
-        beyond = c.Literal(f"{BEYOND if first is None else min(BEYOND, first)}L")  # tiles are no larger than loops
-        further = beyond if stride == ONE else c.Binary("*", beyond, stride)
+        if _is_fixed(program, array.key):  # as `f[8][y][x]`: a tile goes further along the next dimension at most
+            own = product_of(sizes_inside[1:]) if sizes_inside[2:] else sizes_inside[-1]
+            stride = next(iter(array.strides[1:]), own)
+        further = c.Literal(f"{BEYOND}L") if stride == ONE else c.Binary("*", c.Literal(f"{BEYOND}L"), stride)
         needed.append(c.Binary("+", _at_most(array.elements, sizes), further))
     if any(n.name not in sizes for one in needed for n in c.walk(one) if isinstance(n, c.Name)):
         return None
     most = c.Binary("<<", c.Literal("1L"), c.Literal("30"))
     return conjunction(c.Binary("<=", one, most) for one in dict.fromkeys(needed))
+
+
+def _is_fixed(program: Program, key: str) -> bool:
+    """Whether all accesses to an array of three dimensions or more name a number as its first subscript."""
+    cells = [a.relation for s in program.scop.statements.values() for a in s.accesses if a.array == key]
+    return bool(cells) and all(
+        m.dim(isl.dim_type.out) > 2 and m.plain_get_val_if_fixed(isl.dim_type.out, 0).is_int() for m in cells
+    )
 
 
 def _at_most(elements: c.Expr, sizes: Collection[str]) -> c.Expr:

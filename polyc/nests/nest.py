@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, reduce
 
 import islpy as isl
 
@@ -233,9 +233,6 @@ def joined_member(a: Member, b: Member) -> Member:
 
 
 def united(members: list[Member], filters: list[isl.UnionSet]) -> Member:
-    """One loop for those of several bands."""
-    pieces = [m.schedule.intersect_domain(f) for m, f in zip(members, filters, strict=True)]
-    found = pieces[0]
-    for piece in pieces[1:]:
-        found = found.union_add(piece)
-    return replace(members[-1], schedule=found)
+    """One loop for those of several bands, each for some instances; the last one says what it is called."""
+    pieces = [replace(m, schedule=m.schedule.intersect_domain(f)) for m, f in zip(members, filters, strict=True)]
+    return reduce(joined_member, reversed(pieces))

@@ -76,6 +76,6 @@ def linear(expr: c.Expr) -> Linear:
     return Linear(((expr, 1),), 0)
 
 
-def with_value(node: c.N, name: str, value: c.Expr) -> c.N:
-    """An expression or a statement where a variable has a value."""
-    return c.rewrite(node, lambda node: value if node == c.Name(name) else None)
+def with_value(expr: c.Expr, name: str, value: c.Expr) -> c.Expr:
+    """The expression where a variable has a value."""
+    return c.rewrite(expr, lambda node: value if node == c.Name(name) else None)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import islpy as isl
 
-from polyc.analysis.expressions.linear import with_value
+from polyc.analysis.expressions.facts import with_value
 from polyc.analysis.expressions.records import TURNED, record_of
 from polyc.codegen.gpu.memory import DeviceArray
 from polyc.codegen.gpu.words import NotMappable, value_type

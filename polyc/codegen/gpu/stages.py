@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from polyc.analysis.expressions.linear import linear, with_value
+from polyc.analysis.expressions.facts import with_value
+from polyc.analysis.expressions.linear import linear
 from polyc.codegen.gpu.dialect import Dialect
 from polyc.codegen.gpu.turns import turns_of
 from polyc.codegen.gpu.words import STORED_BYTES

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping, Set
 from itertools import groupby
 from math import prod
 
-from polyc.analysis.expressions.linear import Linear, linear, with_value
+from polyc.analysis.expressions.facts import with_value
+from polyc.analysis.expressions.linear import Linear, linear
 from polyc.codegen.loops.instances import block_of
 from polyc.codegen.text.arith import ZERO, plus, times
 from polyc.codegen.text.printer import UNROLL

@@ -14,7 +14,7 @@ from polyc.model.tree import BLOCK_AXES, GLOBAL_AXES, LINEAR, Band, Domain, Mark
 from polyc.nests.boxes import extents_of_box
 from polyc.nests.nest import values
 from polyc.nests.points import is_elementwise, points_of, statements_of
-from polyc.nests.strides import gain_of, iterations, subscript_from_right
+from polyc.nests.strides import axes_of, gain_of, iterations, subscript_from_right
 from polyc.poly import constant_of
 from polyc.records import dataclass, replace
 
@@ -210,8 +210,7 @@ class _Coalescer:
 def _in_memory_order(members: tuple[Member, ...], program: Program) -> list[int]:
     """The positions of the loops, the one that runs along consecutive memory last, before it the next ones."""
     far = [subscript_from_right(member, program) for member in members]
-    gains = [gain_of(member, program) for member in members]
-    fastest = max(range(len(members)), key=lambda k: (gains[k], k))
+    fastest, *_ = axes_of(members, program)
     return [*sorted((k for k in range(len(members)) if k != fastest), key=lambda k: -far[k]), fastest]
 
 

@@ -15,7 +15,7 @@ from polyc.model.tree import Band, Domain, Filter, Leaf, Mark, Member, Node, Rol
 from polyc.nests.contractions import subscript, varies
 from polyc.nests.nest import Outer, has_loops, values
 from polyc.nests.points import statements_of
-from polyc.nests.strides import gain_of, iterations
+from polyc.nests.strides import axes_of, gain_of, iterations
 from polyc.nests.tiling import point_members, tile_members
 from polyc.passes.buffers.places import place_for_each
 from polyc.passes.gpu.parts import NoPanels, Parts
@@ -158,8 +158,7 @@ class _Staging(Parts):
         """The tiles of a nest, made anew, and what they are. Raises NoPanels where that gains nothing, or cannot be."""
         number = points.coincident_prefix
         parallel, rest = points.members[:number], points.members[number:]
-        gains = [gain_of(member, self.program) for member in parallel]
-        at = max(range(number), key=lambda k: (gains[k], k))  # as `mapping` has it
+        at, *_ = axes_of(parallel, self.program)
         row, others = parallel[at], tuple(member for k, member in enumerate(parallel) if k != at)
         inner = replace(points, members=rest, permutable=False) if rest else points.child
         instances = reaching.intersect(row.schedule.domain())
@@ -199,8 +198,7 @@ class _Staging(Parts):
         instances = reaching.intersect(loops[0].schedule.domain())
         if points.coincident_prefix < len(loops) or has_loops(points.child):
             raise NoPanels
-        gains = [gain_of(member, self.program) for member in loops]
-        first = loops[max(range(len(loops)), key=lambda k: (gains[k], k))]
+        first = loops[axes_of(loops, self.program)[0]]
         second, arrays = self.across(loops, first, instances)
         self.long = _at_least(first, instances, SHORT).intersect(_at_least(second, instances, SHORT)).coalesce()
         if self.long.intersect_params(self.program.scop.known).is_empty():

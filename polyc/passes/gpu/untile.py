@@ -71,7 +71,7 @@ def at_once(one: Filter, two: Filter) -> Filter | None:
     if not ranges[0].is_equal(ranges[1]):
         return None
     pairs = zip(first.members, last.members, strict=True)
-    members = tuple(replace(united([a, b], filters), coincident=a.coincident and b.coincident) for a, b in pairs)
+    members = tuple(united([a, b], filters) for a, b in pairs)
     steps = tuple(
         step
         for band, f in zip((first, last), filters, strict=True)

@@ -9,12 +9,13 @@ from math import inf, prod
 import islpy as isl
 
 from polyc.cost.time import multiply_adds, operations
+from polyc.machine import load_cpu
 from polyc.model.program import Program
 from polyc.model.scop import Access, AccessKind, Statement
-from polyc.model.tree import Band
+from polyc.model.tree import Band, Member
 from polyc.nests.nest import Outer, values
 from polyc.nests.samples import middle_tile
-from polyc.poly import greatest_of, least_of, names
+from polyc.poly import box_volume, greatest_of, in_name, least_of, maps, names
 from polyc.records import dataclass, field, replace
 
 UNBOUNDED = 1e6
@@ -23,6 +24,38 @@ TABLE = 4096.0
 """Taken for what data choose from in such a dimension."""
 STEP = 32
 """Two tiles that differ by so much along one loop tell how its boxes grow."""
+
+
+FEWEST = 16
+"""Iterations of common loops below which they leave threads too little to share."""
+FULL = 0.5
+"""The share of the second cache that what an iteration of them touches may take."""
+
+
+def stays_in_caches(
+    program: Program, members: tuple[Member, ...], nests: Iterable[isl.UnionSet], sizes: isl.Set
+) -> bool:
+    """Whether common loops of some nests have iterations enough at some sizes, and one of these touches no more than
+    the caches keep."""
+    every = list(nests)
+    ran = values(members, reduce(isl.UnionSet.union, every)).range()
+    common = isl.Set.from_union_set(ran).intersect_params(sizes)
+    if common.is_empty() or box_volume(common.project_out_all_params()) < FEWEST:
+        return False
+    iteration = isl.Set.from_point(common.sample_point())
+    touched: dict[str, list[isl.Set]] = {}
+    for instances in every:
+        for piece in maps(values(members, instances)):
+            here = piece.intersect_range(iteration).domain()
+            for access in program.statements[in_name(piece)].accesses:
+                if access.relation.dim(isl.dim_type.out):
+                    cells = access.relation.intersect_domain(here).intersect_params(sizes).range()
+                    touched.setdefault(access.array, []).append(cells.project_out_all_params())
+    size = 0.0
+    for array, cells_of in touched.items():
+        size += box_volume(reduce(isl.Set.union, cells_of)) * program.scop.arrays[array].element.size_bytes
+    levels = load_cpu(program.options.machine).levels
+    return size <= FULL * levels[min(1, len(levels) - 1)].bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -499,4 +532,13 @@ def _made_elsewhere(program: Program, instances: isl.UnionSet, arrays: Iterable[
     return found
 
 
-__all__ = ["ArrayFootprint", "Box", "Probes", "TileFootprints", "footprints_at", "footprints_of", "probes_of"]
+__all__ = [
+    "ArrayFootprint",
+    "Box",
+    "Probes",
+    "TileFootprints",
+    "footprints_at",
+    "footprints_of",
+    "probes_of",
+    "stays_in_caches",
+]

@@ -1,4 +1,4 @@
-"""Recurrences along the rows of an array: their latency, and how many rows at once hide it."""
+"""Recurrences along the rows of an array: their latency, and how many rows at once, or what else, hides it."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import islpy as isl
 
 from polyc.analysis.readable import is_chosen
+from polyc.cost.time import CHEAP_CALLS, SET_ERRNO
 from polyc.machine import Cpu, load_cpu
 from polyc.model import ctree as c
 from polyc.model.program import Program
@@ -30,6 +31,8 @@ MISTAKEN = 6.0
 """For a jump that data decide, if one of three is taken for another one."""
 GAIN = 1.5
 """How many times longer than its operations an element has to wait for the one before it."""
+HIDDEN = 0.95
+"""Of the time of loops beside each other, what one loop may take that does the same."""
 LEAST, MOST = 8, 16
 """Rows at once: as many as a vector has elements, within these bounds. Each of them is another stretch of memory."""
 
@@ -114,6 +117,83 @@ def reads_ahead(program: Program, band: Band, around: tuple[Member, ...]) -> boo
     return all(step_of(a, position) == 1 for a in moved) and not _carried(program, band, around)
 
 
+def hides(program: Program, parts: list[tuple[Band, tuple[Member, ...]]], threads: bool) -> bool:
+    """Whether a core does in one loop what loops beside each other do in the time that one of these waits for its own
+    values, or sooner than all of them.
+
+    parts: the bands whose last loops these are, each with the loops around that
+    threads: whether some of the loops would run in parallel, and the one would not: then nothing may be left to do
+    """
+    machine = load_cpu(program.options.machine)
+    apart, latency, every, through = 0.0, 0.0, list[Statement](), set[str]()
+    for band, around in parts:
+        inner = band.members[-1]
+        own = [program.statements[name] for name in names(inner.schedule.domain())]
+        carried = _carried(program, band, around)
+        waits = _waits(own, carried, _in_memory(own, program), machine)
+        lanes = 1
+        if inner.coincident and not any(_calls(s) for s in own):
+            sizes = (program.scop.arrays[a.array].element.size_bytes or 1 for s in own for a in s.accesses)
+            lanes = machine.lanes(max(sizes, default=1))
+        apart += max(waits, _alone(own, machine) / lanes)
+        through |= carried
+        every += own
+    latency = _waits(every, through, _in_memory(every, program), machine)
+    together = max(latency, _alone(every, machine))
+    return together <= latency if threads else together <= HIDDEN * apart
+
+
+def _in_memory(statements: list[Statement], program: Program) -> set[str]:
+    """Arrays of which elements stay in no register, since an array of the same type is stored to between."""
+    stored = {a.array for s in statements for a in s.accesses if a.kind is not AccessKind.READ and not _is_scalar(a)}
+    types = [program.scop.arrays[name].element for name in stored]
+    return {name for name in stored if types.count(program.scop.arrays[name].element) > 1}
+
+
+def _calls(statement: Statement) -> bool:
+    """Whether a statement calls a function of which C compilers make no vectors."""
+    calls = (node.function for node in c.walk(statement.body) if isinstance(node, c.Call))
+    return any(function not in CHEAP_CALLS | SET_ERRNO for function in calls)
+
+
+def _alone(statements: list[Statement], machine: Cpu) -> float:
+    """Cycles of one core for an iteration of some statements, one element at a time, where nothing waits. What one of
+    them has loaded or stored, the others have in a register."""
+    sums = products = busy = 0.0
+    for node in (node for s in statements for node in _computed(s.body)):
+        match node:
+            case c.Binary(op="/"):
+                busy += DIVISION
+            case c.Binary(op="*"):
+                products += 1
+            case c.Binary() | c.Ternary():
+                sums += 1
+            case c.Assign(op=op) if op != "=":
+                sums += 1
+            case c.Call(function=function):
+                busy += 1 / machine.fma_per_cycle if function in CHEAP_CALLS else CALL
+            case _:
+                pass
+    accesses = [a for s in statements for a in s.accesses if not _is_scalar(a)]
+    stored = {_place(a) for a in accesses if a.kind is not AccessKind.READ}
+    loaded = {_place(a) for a in accesses if a.kind is AccessKind.READ} - stored
+    moved = max(len(loaded) / machine.loads_per_cycle, len(stored) / machine.stores_per_cycle)
+    return max(busy + max(sums, products) / machine.fma_per_cycle, moved)
+
+
+def _computed(node: c.Node) -> Iterator[c.Node]:
+    """The nodes of a statement but for subscripts, which an innermost loop steps along."""
+    yield node
+    if not isinstance(node, c.ArrayRef):
+        for child in c.children(node):
+            yield from _computed(child)
+
+
+def _place(access: Access) -> str:
+    """A name for what is accessed, the same in each statement of a loop."""
+    return f"{access.array}{access.relation.reset_tuple_id(isl.dim_type.in_)}"
+
+
 def _moves(statement: Statement, along: Member, inner: Member, program: Program) -> bool:
     """Whether what a statement writes moves in both loops, so that it is no sum; what is private may be anything."""
     chosen = is_chosen(program, statement)
@@ -153,15 +233,22 @@ def innermost_bands(node: Node, above: tuple[Member, ...]) -> Iterator[tuple[Ban
 
 def _carried(program: Program, band: Band, around: tuple[Member, ...]) -> set[str]:
     """Arrays through which values go from one iteration of a band's last loop to a later one."""
-    last = band.members[-1]
-    if last.coincident:
+    return carried_by(program, band.members[-1], around)
+
+
+def carried_by(program: Program, member: Member, around: tuple[Member, ...]) -> set[str]:
+    """Arrays through which values go from one iteration of a loop to a later one.
+
+    around: the loops around it
+    """
+    if member.coincident:
         return set()
-    instances = last.schedule.domain()
+    instances = member.schedule.domain()
     found = set[str]()
     for array, flow in program.dependences.flow_by_array.items():
         here = among(flow, instances)
         here = here.intersect(Outer(around).same_iteration(here)) if around else here
-        if not here.is_subset(Outer((last,)).same_iteration(here)):
+        if not here.is_subset(Outer((member,)).same_iteration(here)):
             found.add(array)
     return found
 

@@ -227,6 +227,15 @@ def has_parallel(node: Node) -> bool:
     return any(isinstance(n, Band) and any(m.parallel for m in n.members) for n in walk(node))
 
 
+def follows(member: Member, loop: Band) -> bool:
+    """Whether a loop of a nest is a loop of the source, for the statements that stand in both."""
+    if len(loop.members) != 1:
+        return False
+    now = isl.UnionMap.from_union_pw_aff(member.schedule)
+    written = isl.UnionMap.from_union_pw_aff(loop.members[0].schedule).intersect_domain(now.domain())
+    return bool(now.intersect_domain(written.domain()).is_equal(written))
+
+
 def joined_member(a: Member, b: Member) -> Member:
     schedule = a.schedule.union_add(b.schedule)
     return replace(a, schedule=schedule, coincident=a.coincident and b.coincident)

@@ -59,7 +59,7 @@ MEANINGS = {
         f"polyc_{name}": f"""#if defined(__GLIBC__) && defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
 #define polyc_{name}(a, b) \\
   __extension__({{ {element} polyc_a = (a), polyc_b = (b); \\
-    polyc_a {op} polyc_b || polyc_a != polyc_a ? polyc_b : polyc_a; }})
+    polyc_a != polyc_a ? polyc_b : polyc_a {op} polyc_b ? polyc_b : polyc_a; }})
 #else
 #define polyc_{name}(a, b) {name}(a, b)
 #endif"""

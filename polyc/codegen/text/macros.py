@@ -54,7 +54,7 @@ def _extremum(function: str, macro: str) -> str:
     return f"""#if defined(__GLIBC__) && defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
 #define {macro}(a, b) \\
   __extension__({{ {element} polyc_a = (a), polyc_b = (b); \\
-    polyc_a {op} polyc_b || polyc_a != polyc_a ? polyc_b : polyc_a; }})
+    polyc_a != polyc_a ? polyc_b : polyc_a {op} polyc_b ? polyc_b : polyc_a; }})
 #else
 #define {macro}(a, b) {function}(a, b)
 #endif"""

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from functools import reduce
-
 import islpy as isl
 
-from polyc.machine import load_cpu
+from polyc.cost.footprints import stays_in_caches
 from polyc.model.program import Program
 from polyc.model.tree import Band, Filter, Member, Node, Role, Sequence, walk
 from polyc.nests.nest import (
@@ -15,23 +13,18 @@ from polyc.nests.nest import (
     all_instances,
     at_sequences,
     between,
+    follows,
     inside,
     joined_member,
     loops_around,
     sequence,
     steps_of,
-    values,
 )
 from polyc.nests.samples import sample_parameters
 from polyc.nests.wishes import why_apart
-from polyc.poly import box_volume, in_name, maps
 from polyc.records import dataclass, field, replace
 
 STAGE = "regroup"
-FEWEST = 16
-"""Iterations of the common loops below which they leave threads too little to share."""
-FULL = 0.5
-"""The share of the second cache that what an iteration of them touches may take."""
 
 
 def regroup_nests(program: Program) -> Program:
@@ -102,7 +95,7 @@ class _Grouper:
         bands = [nest.band for nest in group if nest.band is not None]
         count = 0
         for members in zip(*(band.members for band in bands), strict=False):
-            if not any(all(_follows(m, loop) for m in members) for loop in common):
+            if not any(all(follows(m, loop) for m in members) for loop in common):
                 break
             count += 1
         return count
@@ -111,26 +104,8 @@ class _Grouper:
         """Whether the common loops have iterations enough, and one of them touches no more than the caches keep."""
         if not self.typical:
             self.typical.append(sample_parameters(self.program))
-        (sizes,) = self.typical
         members = _members(group, depth)
-        ran = isl.Set.from_union_set(values(members, all_instances(tuple(group))).range()).intersect_params(sizes)
-        if ran.is_empty() or box_volume(ran.project_out_all_params()) < FEWEST:
-            return False
-        iteration = isl.Set.from_point(ran.sample_point())
-        touched: dict[str, list[isl.Set]] = {}
-        for nest in group:
-            for piece in maps(values(members, nest.instances)):
-                here = piece.intersect_range(iteration).domain()
-                for access in self.program.statements[in_name(piece)].accesses:
-                    if access.relation.dim(isl.dim_type.out):
-                        cells = access.relation.intersect_domain(here).intersect_params(sizes).range()
-                        touched.setdefault(access.array, []).append(cells.project_out_all_params())
-        levels = load_cpu(self.program.options.machine).levels
-        size = 0.0
-        for array, cells_of in touched.items():
-            whole = reduce(isl.Set.union, cells_of)
-            size += box_volume(whole) * self.program.scop.arrays[array].element.size_bytes
-        return size <= FULL * levels[min(1, len(levels) - 1)].bytes
+        return stays_in_caches(self.program, members, [nest.instances for nest in group], self.typical[0])
 
     def arrays(self, statements: set[str]) -> set[str]:
         accesses = (a for s in statements for a in self.program.statements[s].accesses)
@@ -156,15 +131,6 @@ def _is_parallel(nest: Nest) -> bool:
     bands = [node for node in walk(nest.node) if isinstance(node, Band)]
     whole = nest.band is not None and nest.band.permutable
     return whole and all(m.coincident and m.role is Role.LOOP for band in bands for m in band.members)
-
-
-def _follows(member: Member, loop: Band) -> bool:
-    """Whether a loop of a nest is a loop of the source, for the statements that stand in both."""
-    if len(loop.members) != 1:
-        return False
-    now = isl.UnionMap.from_union_pw_aff(member.schedule)
-    written = isl.UnionMap.from_union_pw_aff(loop.members[0].schedule).intersect_domain(now.domain())
-    return bool(now.intersect_domain(written.domain()).is_equal(written))
 
 
 def _members(group: list[Nest], depth: int) -> tuple[Member, ...]:

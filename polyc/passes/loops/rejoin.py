@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from functools import reduce
-from itertools import groupby
 
 import islpy as isl
 
+from polyc.analysis.expressions.reductions import reductions_of
+from polyc.analysis.expressions.updates import any_order
+from polyc.cost.footprints import stays_in_caches
+from polyc.cost.recurrences import carried_by, hides, innermost_bands
+from polyc.model import ctree as c
 from polyc.model.program import Program
+from polyc.model.scop import Access
 from polyc.model.tree import Band, Domain, Extension, Filter, Mark, Member, Node, Role, Sequence, walk
-from polyc.nests.nest import Outer, chain, innermost_loops
+from polyc.nests.nest import Outer, chain, follows, has_loops, innermost_loops, joined_member, loops_around, steps_of
+from polyc.nests.samples import sample_parameters
+from polyc.nests.strides import strides_of
 from polyc.passes.loops.siblings import Siblings
 from polyc.poly import among, names
 from polyc.records import dataclass, replace
@@ -26,13 +33,15 @@ def rejoin_recurrences(program: Program) -> Program:
               -> for i { s[i] = u * s[i]; v[i] = max(v[i + 1], s[i]); }
     requires: no dependence between the nests; one loop of the source, of which C compilers make no vectors, or whose
               statements store to elements of one array, `a[2 * i]` and `a[2 * i + 1]`. Or all of an innermost loop of
-              the source, from one iteration of which to another no value goes: C compilers make vectors of it as a
-              whole, and each element is loaded once
+              the source, with the loops around it that were taken apart: if no value goes from one iteration to
+              another, so that C compilers make vectors of it as a whole, and each element is loaded once; or if a core
+              does the rest while it waits for a sum
     ensures:  each recurrence has its order. A core waits for all of them at once, and not for one after the other;
               lines of the cache are written once
     source:   ours; loop fusion for instruction-level parallelism (Callahan, Carr, Kennedy 1990)
     """
-    joiner = _Rejoiner(Siblings.of(program, innermost_loops(program.scop.tree)), [])
+    siblings = Siblings.of(program, innermost_loops(program.scop.tree))
+    joiner = _Rejoiner(siblings, loops_around(program.scop.tree), [])
     child = joiner.at(program.tree.child, ())
     if not joiner.joined:
         return program
@@ -45,6 +54,8 @@ def rejoin_recurrences(program: Program) -> Program:
 @dataclass(slots=True)
 class _Rejoiner:
     siblings: Siblings
+    loops: dict[str, tuple[Band, ...]]
+    """The loops of the source around each statement."""
     joined: list[tuple[str, ...]]
 
     def at(self, node: Node, above: tuple[Member, ...]) -> Node:
@@ -60,6 +71,7 @@ class _Rejoiner:
                     self.tell(node, loops)
                     return self.at(loops, above)
                 nests = self.siblings.nests(node, above)
+                nests = self.rows(nests, above)
                 self.tell(node, nests)
                 return Sequence(tuple(replace(s, child=self.at(s.child, above)) for s in nests.children))
             case Band(members=members, child=child):
@@ -77,14 +89,26 @@ class _Rejoiner:
         where there are none."""
         if not isinstance(node, Sequence):
             return node
-        done: list[Filter] = []
-        for _, group in groupby(node.children, self.source):
-            steps = list(group)
-            whole = self.whole(steps, above) if len(steps) > 1 else None
-            done += steps if whole is None else [whole]
-        if len(done) == len(node.children):
+        groups: list[list[Filter]] = []
+        for step in node.children:
+            group = groups[-1] if groups else []
+            if group and self.source(group[0]) == self.source(step):
+                group.append(step)
+            elif (
+                group and not has_loops(step.child) and not any(self.siblings.leads(one, step, above) for one in group)
+            ):
+                groups.insert(-1, [step])  # `s = 0;` between two loops that were one
+            else:
+                groups.append([step])
+        done = [self.whole(group, above) or group if len(group) > 1 else group for group in groups]
+        if not any(isinstance(one, Filter) for one in done):
             return node
-        return done[0].child if len(done) == 1 else Sequence(tuple(done))
+        steps = [step for one in done for step in ([one] if isinstance(one, Filter) else one)]
+        return steps[0].child if len(steps) == 1 else Sequence(tuple(steps))
+
+    def goes_before(self, group: list[Filter], step: Filter, above: tuple[Member, ...]) -> bool:
+        """Whether a step without loops needs nothing of the steps before it."""
+        return not has_loops(step.child) and not any(self.siblings.leads(one, step, above) for one in group)
 
     def source(self, step: Filter) -> int:
         """A number for the innermost loop of the source in which all statements of a step are; another for each step
@@ -93,26 +117,113 @@ class _Rejoiner:
         return found.pop() if len(found) == 1 else id(step)
 
     def whole(self, steps: list[Filter], above: tuple[Member, ...]) -> Filter | None:
-        """The innermost loop of the source of which some steps are the parts, where no value goes from one iteration of
-        it to another, and yet one of the parts can run in vectors alone."""
+        """The innermost loop of the source of which some steps are the parts, with the loops around it that these have
+        too, where one of the parts can run in vectors alone and the one loop takes no longer than all of them."""
         ran = reduce(isl.UnionSet.union, (step.filter for step in steps))
-        statements = names(ran)
-        source = (self.siblings.sources or {}).get(statements[0])
-        if source is None or not all(_is_plain(step.child) for step in steps):
+        statements, chains = names(ran), [chain(step.child) for step in steps]
+        depth = len(chains[0])
+        source = self.loops.get(statements[0], ())[-depth:]
+        if not all(len(one) == depth and _is_plain(step.child) for one, step in zip(chains, steps, strict=True)):
             return None
-        free = {m.coincident for step in steps for m in chain(step.child)}
-        member, program = source.members[-1], self.siblings.program
-        written = isl.UnionMap.from_union_pw_aff(member.schedule).intersect_domain(program.scop.domain)
-        if free != {True, False} or not written.domain().is_equal(ran):
+        if len(source) < depth or any(len(band.members) != 1 for band in source):
             return None
-        now = (isl.UnionMap.from_union_pw_aff(m.schedule) for step in steps for m in chain(step.child))
-        if not reduce(isl.UnionMap.union, now).intersect_domain(ran).is_equal(written):
+        if {one[-1].coincident for one in chains} != {True, False}:
             return None
+        program, loops = self.siblings.program, [band.members[0] for band in source]
+        for member, now in zip(loops, zip(*chains, strict=True), strict=True):
+            written = isl.UnionMap.from_union_pw_aff(member.schedule).intersect_domain(program.scop.domain)
+            if not written.intersect_domain(ran).domain().is_equal(ran):
+                return None
+            if member is loops[-1] and not written.domain().is_equal(ran):
+                return None
+            parts = (isl.UnionMap.from_union_pw_aff(m.schedule) for m in now)
+            if not reduce(isl.UnionMap.union, parts).intersect_domain(ran).is_equal(written.intersect_domain(ran)):
+                return None
         flow = Outer(above).same_iteration(among(program.dependences.flow, ran))
-        if not flow.is_subset(Outer((member,)).same_iteration(flow)):
-            return None
+        within = Outer(tuple(loops)).same_iteration(flow)
+        if depth > 1 or not flow.is_subset(within):
+            threads = any(len({m.coincident for m in now}) > 1 for now in zip(*chains, strict=True))
+            threads = depth > 1 and threads
+            if not self.hides(steps, above, threads):
+                return None
         self.joined.append(tuple(statements))
-        return Filter(ran, Band((replace(member, coincident=False),), False, source.child))
+        node = source[-1].child
+        for member, now in reversed(list(zip(loops, zip(*chains, strict=True), strict=True))):
+            free = member is not loops[-1] and all(m.coincident for m in now)
+            node = Band((replace(member, coincident=free),), False, node)
+        return Filter(ran, node)
+
+    def rows(self, node: Sequence, above: tuple[Member, ...]) -> Sequence:
+        """The steps with neighbours that touch the same rows in one outer loop, if that is as it was written."""
+        steps = [node.children[0]]
+        for step in node.children[1:]:
+            shared = self.shared(steps[-1], step, above)
+            steps[-1:] = [steps[-1], step] if shared is None else [shared]
+        return Sequence(tuple(steps))
+
+    def shared(self, one: Filter, other: Filter, above: tuple[Member, ...]) -> Filter | None:
+        """Two nests in their outer loop, if that was one loop of the source, no other loop of theirs is better off
+        innermost, both or neither of them has threads, and the caches keep what an iteration touches."""
+        match one.child, other.child:
+            case Band(members=(first, *_)), Band(members=(second, *_)):
+                pass
+            case _:
+                return None
+        program, bands = self.siblings.program, (one.child, other.child)
+        if not all(_is_as_made(band) and self.runs_along_rows(band) for band in bands):
+            return None
+        depth = len(above)
+        loops = [self.loops.get(names(step.filter)[0], ()) for step in (one, other)]
+        if any(len(path) <= depth for path in loops) or loops[0][depth] is not loops[1][depth]:
+            return None
+        if not all(follows(m, loops[0][depth]) for m in (first, second)):
+            return None
+        touched = [{a.array for a in self.every_access(step)} for step in (one, other)]
+        if touched[0].isdisjoint(touched[1]) or self.has_threads(one, above) != self.has_threads(other, above):
+            return None
+        member = joined_member(first, second)
+        filters = [one.filter, other.filter]
+        sizes = sample_parameters(program)
+        if not stays_in_caches(program, (*above, member), filters, sizes):
+            return None
+        steps = [s for band, ran in zip(bands, filters, strict=True) for s in steps_of(ran, _inside(band))]
+        return Filter(one.filter.union(other.filter), Band((member,), False, Sequence(tuple(steps))))
+
+    def runs_along_rows(self, band: Band) -> bool:
+        """Whether no loop of a nest but the innermost ones runs along more rows than these."""
+        inner = [n.members[-1] for n in walk(band) if isinstance(n, Band) and not has_loops(n.child)]
+        most = strides_of(band.members[0], self.siblings.program).gain
+        return all(m is not band.members[0] and strides_of(m, self.siblings.program).gain > most for m in inner)
+
+    def has_threads(self, step: Filter, above: tuple[Member, ...]) -> bool:
+        """Whether the outer loop of a nest may run in parallel: it carries nothing, or sums of whole numbers."""
+        assert isinstance(step.child, Band)
+        program, member = self.siblings.program, step.child.members[0]
+        if member.coincident:
+            return True
+        statements = [program.statements[name] for name in names(step.filter)]
+        summed = {
+            array
+            for s in statements
+            for array, operator in reductions_of(s, program.scop.arrays).items()
+            if any_order(operator, array, program.scop)
+        }
+        return carried_by(program, member, above) <= summed
+
+    def every_access(self, step: Filter) -> list[Access]:
+        """Those of a step to arrays."""
+        accesses = (a for name in names(step.filter) for a in self.siblings.program.statements[name].accesses)
+        return [a for a in accesses if a.relation.dim(isl.dim_type.out)]
+
+    def hides(self, steps: list[Filter], above: tuple[Member, ...], threads: bool) -> bool:
+        """Whether one of some loops waits for its own values, and a core does what all of them do in that time."""
+        program = self.siblings.program
+        ran = [name for step in steps for name in names(step.filter)]
+        if any(isinstance(n, c.If | c.For | c.While) for name in ran for n in c.walk(program.statements[name].body)):
+            return False
+        if not any(self.siblings.waits(step.child) for step in steps):
+            return False
+        return hides(program, [one for step in steps for one in innermost_bands(step.child, above)], threads)
 
     def tell(self, before: Node, after: Node) -> None:
         """Keep the statements of each step that several were joined to."""
@@ -123,10 +234,24 @@ class _Rejoiner:
             self.joined += [tuple(found) for found in new if frozenset(found) not in old]
 
 
+def _is_as_made(band: Band) -> bool:
+    """Whether there are only loops that no pass has given another role, and no buffers, in a nest."""
+    nodes = list(walk(band))
+    return not any(isinstance(n, Mark | Extension) for n in nodes) and all(
+        m.role in (Role.LOOP, Role.POINT) for n in nodes if isinstance(n, Band) for m in n.members
+    )
+
+
+def _inside(band: Band) -> Node:
+    """What is left of a band below its first loop."""
+    rest = band.members[1:]
+    return replace(band, members=rest) if rest else band.child
+
+
 def _is_plain(node: Node) -> bool:
-    """Whether it is one loop without others inside, or none."""
+    """Whether it is loops one in another, as they were made, around code without any."""
     loops = [m for n in walk(node) if isinstance(n, Band) for m in n.members]
-    return len(loops) == 1 == len(chain(node)) and loops[0].role in (Role.LOOP, Role.POINT)
+    return 0 < len(loops) == len(chain(node)) and all(m.role in (Role.LOOP, Role.POINT) for m in loops)
 
 
 def _in_registers(node: Node) -> bool:

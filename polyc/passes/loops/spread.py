@@ -67,7 +67,7 @@ WIDEST = 512
 REGISTERS = 12
 """Of a machine's 16, those that are there for sums: the others hold what is added."""
 OVERLAPPED = 128
-"""Steps of a recurrence that are in flight at once with those of the next row: of a few instructions each, of some
+"""Steps of a recurrence that are in flight at once with those of the next one: of a few instructions each, of some
 hundreds that a core keeps."""
 
 
@@ -390,7 +390,7 @@ class _Spreader:
             if self.stays_in_rows(best):
                 return best, 0
             rows = rows_of(self.program, band, isinstance(band.child, Sequence))
-            if rows is None or self.overlaps(inner):
+            if rows is None or self.overlaps(band.child):
                 return None, 0
             return rows.along, rows.count
         below = innermost_bands(band.child, (*above, *band.members))
@@ -540,16 +540,29 @@ class _Spreader:
         """Whether the text of a statement in some loops has a node of a kind."""
         return any(isinstance(node, kind) for node in _nodes(inner, self.program))
 
-    def overlaps(self, inner: list[Member]) -> bool:
-        """Whether the recurrences are so short that a core is at the next one while it waits for the last. Loops that
-        carry no value do not make them longer: each of their iterations starts another one."""
-        total = 1
-        for member in (m for m in inner if self.carries(m)):
-            count = iterations(member, self.program)
-            if count is None:
-                return False
-            total *= max(count, 1)
-        return total <= OVERLAPPED
+    def overlaps(self, node: Node) -> bool:
+        """Whether the recurrences of the deepest loops are so short that a core is at the next one while it waits for
+        the last."""
+        steps, _, _ = self.waiting(node)
+        return steps is not None and steps <= OVERLAPPED
+
+    def waiting(self, node: Node) -> tuple[int | None, bool, int]:
+        """How many steps wait one for the other in the deepest loops of some code, if that is known; whether a loop
+        below starts several such recurrences, which do not wait for each other; and how deep these loops are."""
+        match node:
+            case Band(members=members, child=child):
+                steps, apart, depth = self.waiting(child)
+                for member in reversed(members):
+                    count = iterations(member, self.program)
+                    if member.coincident or not self.carries(member):
+                        apart = apart or count is None or count >= NARROW
+                    elif not apart:
+                        steps = None if steps is None or count is None else steps * max(count, 1)
+                return steps, apart, depth + len(members)
+            case Sequence(children=inside):
+                return max((self.waiting(step.child) for step in inside), key=lambda found: found[2])
+            case _:
+                return 1, False, 0
 
     def carries(self, member: Member) -> bool:
         """Whether values go from one iteration of a loop to another."""

@@ -35,34 +35,43 @@ MOST_OPERATORS = 3
 
 
 def terms_of_sums(scop: Scop) -> list[str]:
-    """The statements `t = f(A[i][k], B[j][k])` whose value the same iteration of one sum over k takes, and nobody else.
+    """The statements `t = f(A[i][k], B[j][k])` whose value the same iteration of sums over k takes, and nobody else.
 
     rewrite:  for i for j { s = 0; for k { t = A[i][k] - B[j][k]; s += t * t; } … }
               -> for i for j { s = 0; for k s += (A[i][k] - B[j][k]) * (A[i][k] - B[j][k]); … }
-    math:     some operand of the sum, or of what it takes, moves with i and not with j, and another one with j and not
-              with i: a contraction, which may have tiles in registers
-    requires: t has no subscripts, and is cheap where the sum has it several times: a compiler computes it once
+    math:     some operand of each sum, or of what it takes, moves with i and not with j, and another one with j and not
+              with i: contractions, which may have tiles in registers
+    requires: t has no subscripts, and is cheap where sums have it several times: a compiler computes it once
     """
     terms: dict[str, list[str]] = {}
+    readers_of: dict[str, list[Statement]] = {}
     for name, producer in scop.statements.items():
         write = elementwise(scop, producer, scalars=True)
         if write is None or scop.arrays[write.array].rank or len(producer.loops) < 3:
             continue
         readers = [s for s in scop.statements.values() if any(a.array == write.array for a in _operands(s))]
-        if len(readers) != 1 or readers[0].loops != producer.loops:
+        if not readers or not all(s.loops == producer.loops and _is_sum(s) for s in readers):
             continue
-        assign, value = assigned(readers[0]), assigned(producer)
+        value = assigned(producer)
         assert value is not None
-        if assign is None or assign.op != "+=" or not isinstance(assign.target, c.ArrayRef):
-            continue
-        uses = sum(ref.array == write.array for ref in _operands(readers[0]))
+        uses = sum(ref.array == write.array for s in readers for ref in _operands(s))
         nodes = list(c.walk(value.value))
         dear = sum(isinstance(n, c.Binary | c.Unary) for n in nodes) > MOST_OPERATORS
         if uses > 1 and (dear or any(isinstance(n, c.Call | c.Ternary) for n in nodes)):
             continue
-        if producer.loops[-1] not in _loops(assign.target, producer):
-            terms.setdefault(readers[0].name, []).append(name)
-    return [name for reader, names in terms.items() if _is_contraction(scop, reader, names) for name in names]
+        readers_of[name] = readers
+        for reader in readers:
+            terms.setdefault(reader.name, []).append(name)
+    sums = {reader for reader, names in terms.items() if _is_contraction(scop, reader, names)}
+    return [name for name, readers in readers_of.items() if all(s.name in sums for s in readers)]
+
+
+def _is_sum(statement: Statement) -> bool:
+    """Whether a statement adds something to an element, or subtracts it, that stays the same in the innermost loop."""
+    assign = assigned(statement)
+    if assign is None or assign.op not in ("+=", "-=") or not isinstance(assign.target, c.ArrayRef):
+        return False
+    return statement.loops[-1] not in _loops(assign.target, statement)
 
 
 def _is_contraction(scop: Scop, reader: str, terms: list[str]) -> bool:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 
 from polyc import fallback
-from polyc.analysis.coincident import is_serial, with_coincident_loops
+from polyc.analysis.coincident import is_parallel, is_serial, with_coincident_loops
 from polyc.analysis.dependences import Known, compute_dependences, has_large_factors, no_dependences
 from polyc.analysis.loop_facts import achieved
 from polyc.analysis.members import with_members_apart
@@ -293,6 +293,8 @@ def _with_loops_parted(region: Region, options: Options) -> Compiled:
     users = {name for name, s in region.scop.statements.items() if any(a.array in own for a in s.accesses)}
     done = achieved(found.program, users)
     gained = bool(found.ast and (region.scop.computes_once or users & (done["parallel"] | done["tiled"])))
+    if options.target == "openmp" and not region.scop.computes_once and not users <= done["parallel"]:
+        gained = gained and not is_parallel(initial_program(whole, options))  # as a whole all of it has threads
     if gained and (options.gpu or not _asks_more(region.scop, whole)):
         return found
     other = _with_rows(replace(region, scop=whole), options)

@@ -9,7 +9,19 @@ import islpy as isl
 
 from polyc.model import ctree as c
 from polyc.model.program import Program
-from polyc.model.tree import Band, Domain, Extension, Leaf, Mark, Member, Node, Sequence, partial_schedule, walk
+from polyc.model.tree import (
+    Band,
+    Domain,
+    Extension,
+    Leaf,
+    Mark,
+    Member,
+    Node,
+    Sequence,
+    child_nodes,
+    partial_schedule,
+    walk,
+)
 from polyc.poly import OverBudget, among, budget
 
 
@@ -56,12 +68,31 @@ def is_serial(program: Program) -> bool:
     hidden = (any(isinstance(n, c.For | c.While) for n in c.walk(s.body)) for s in scop.statements.values())
     if scop.in_place or scop.inspection is not None or any(hidden):
         return False
+    marked = _as_written(program)
+    return marked is not None and not any(m.coincident for m in _loops(marked.tree.child))
+
+
+def is_parallel(program: Program) -> bool:
+    """Whether the outermost loops of a region carry no dependence in its own order, as far as that is known."""
+    marked = _as_written(program)
+    return marked is not None and all(band.members[0].coincident for band in _outermost(marked.tree.child))
+
+
+def _as_written(program: Program) -> Program | None:
+    """The region in its own order, with the loops marked that carry nothing; None where that takes too long."""
     try:
-        with budget(scop.domain.get_ctx(), program.operations):
-            marked = with_coincident_loops(replace(program, tree=scop.tree))
+        with budget(program.scop.domain.get_ctx(), program.operations):
+            return with_coincident_loops(replace(program, tree=program.scop.tree))
     except OverBudget:
-        return False
-    return not any(m.coincident for node in walk(marked.tree.child) if isinstance(node, Band) for m in node.members)
+        return None
+
+
+def _loops(node: Node) -> list[Member]:
+    return [member for found in walk(node) if isinstance(found, Band) for member in found.members]
+
+
+def _outermost(node: Node) -> list[Band]:
+    return [node] if isinstance(node, Band) else [band for child in child_nodes(node) for band in _outermost(child)]
 
 
 def within_iteration(relation: isl.UnionMap, members: tuple[Member, ...]) -> isl.UnionMap:

@@ -8,6 +8,8 @@ from itertools import combinations, permutations
 
 import islpy as isl
 
+from polyc.analysis.expressions.straight import unconditional
+from polyc.analysis.readable import unreadable
 from polyc.model.program import Buffer, Program
 from polyc.model.scop import Access, AccessKind
 from polyc.model.tree import Band, Leaf, Member, Node, Sequence
@@ -76,6 +78,9 @@ def contraction_of(program: Program, band: Band, in_place: bool = False) -> Cont
         operands += [a for a in statement.accesses if a.array == target.array and not _is_same(a, target)]
     if not all(a.exact for a in operands) or any(moves(target.relation, m) for m in chain):
         return None
+    certain = {node.ref for node in unconditional(statement.body, inside=True)}
+    if any(a.ref not in certain and not unreadable(program.scop, a, statement.domain).is_empty() for a in operands):
+        return None  # panels are filled whatever the data say
     through_windows = not program.options.gpu and any(is_window(a, chain, statement.domain) for a in operands)
     choose = partial(_pair_of_windows, chain) if through_windows else _pair
     pair = choose(program, band.members[:count], name, target, operands)

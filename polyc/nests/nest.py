@@ -11,6 +11,7 @@ from polyc.analysis.coincident import within_iteration
 from polyc.model.tree import (
     Band,
     Domain,
+    Extension,
     Filter,
     Leaf,
     Mark,
@@ -121,15 +122,22 @@ def at_sequences_below(
             return node
         case Sequence(children=steps):
             nests = tuple(Nest(instances.intersect(s.filter), s.child) for s in steps)
-            changed, kept = change(nests, outer), all_instances(nests)
-            if isinstance(changed, Sequence) or instances.is_subset(kept):
-                return changed
-            return Sequence((Filter(kept, changed),))  # what the filters keep out, since tiles run it, stays out
+            found, kept = change(nests, outer), all_instances(nests)
+            if isinstance(found, Sequence) or instances.is_subset(kept):
+                return found
+            return Sequence((Filter(kept, found),))  # what the filters keep out, since tiles run it, stays out
         case Band() if node.coincident_prefix > 0:
             return change((Nest(instances, node),), outer)
         case Band():
             below = at_sequences_below(node.child, instances, outer.under(node), change)
             return replace(node, child=below)
+        case Extension(child=Sequence(children=steps)):  # what is added is no nest, and what reads it stays behind it
+            mine = (instances.intersect(s.filter) for s in steps)
+            changed = (
+                s if ran.is_empty() else replace(s, child=at_sequences_below(s.child, ran, outer, change))
+                for s, ran in zip(steps, mine, strict=True)
+            )
+            return replace(node, child=Sequence(tuple(changed)))
         case _:
             return replace(node, child=at_sequences_below(node.child, instances, outer, change))
 

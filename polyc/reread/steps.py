@@ -194,6 +194,7 @@ def _mirrored(one: c.For, other: c.For) -> c.For:
     variable = c.Unary("-", c.Name(name))
     body = c.rewrite(one.body, lambda node: variable if node == c.Name(name) else None)
     body = c.rewrite(body, lambda node: _added(node, variable))
+    body = c.rewrite(body, lambda node: variable.operand if node == c.Unary("-", variable) else None)
     return replace(one, init=replace(init, init=first), condition=other.condition, step=other.step, body=body)
 
 

@@ -102,3 +102,36 @@ def test_the_loop_that_is_cut_keeps_its_copies(tmp_path: Path) -> None:
     at = next(k for k, line in enumerate(lines) if line.endswith("+= 1024) {"))
     assert lines[at - 2].startswith("#pragma omp parallel for")
     assert lines[at - 2].endswith("reduction(+: count[:16])")
+
+
+COPIED = """
+void f(int n, int steps, double A[n][n], double x[n], double y[n], int kind[n], int count[16])
+{
+#pragma scop
+    for (int t = 0; t < steps; t++) {
+        for (int i = 0; i < n; i++) {
+            double s = 0;
+            for (int j = 0; j < n; j++)
+                s += A[i][j] * x[j];
+            y[i] = s;
+        }
+        for (int i = 0; i < n; i++)
+            x[i] = y[i] / n;
+    }
+    for (int i = 0; i < n; i++)
+        kind[i] = x[i] > 0.5;
+    for (int i = 0; i < n; i++)
+        count[kind[i]]++;
+#pragma endscop
+}
+"""
+
+
+def test_copies_stay_before_what_reads_them(tmp_path: Path) -> None:
+    """What an extension adds is no nest, which could change places with others."""
+    result = compile_region(region_of(COPIED, tmp_path), Options())
+    assert result.verified
+    codes = {r.code for r in result.program.remarks}
+    assert "packed" in codes
+    assert not codes & FAILURES
+    assert check(region_of(COPIED, tmp_path), result, sizes=(1, 2, 7, 33)) == []

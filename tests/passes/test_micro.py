@@ -584,3 +584,91 @@ void f(int n, int m, {arrays})
     assert result.verified
     assert remarks(result, "register-tile")
     assert not remarks(result, "budget")
+
+
+COMPLEX = """
+void f(int n, int m, int k, const float ar[n][k], const float ai[n][k], const float b[m][2 * k], float cr[n][m],
+       float ci[n][m])
+{
+#pragma scop
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < m; j++) {
+            float sr = 0.f, si = 0.f;
+            for (int l = 0; l < k; l++) {
+                float br = b[j][2 * l], bi = -b[j][2 * l + 1];
+                sr += ar[i][l] * br - ai[i][l] * bi;
+                si -= ar[i][l] * bi + ai[i][l] * br;
+            }
+            cr[i][j] += 2 * sr - si;
+            ci[i][j] += 2 * si + sr;
+        }
+#pragma endscop
+}
+"""
+
+
+def test_terms_that_several_sums_take(tmp_path: Path) -> None:
+    region = region_of(COMPLEX, tmp_path)
+    result = compile_region(region, Options())
+    assert result.verified
+    assert sum(remark.code == "register-tile" for remark in result.program.remarks) == 2
+    assert check(region, result, sizes=(1, 2, 9, 50)) == []
+
+
+UNSURE = """
+void f(int n, int m, int d, const float q[n][d], const float b[m][d], float out[n][m])
+{
+#pragma scop
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < m; j++) {
+            float s = 0;
+            for (int k = 0; k < d; k++)
+                s = VALUE;
+            out[i][j] = s;
+        }
+#pragma endscop
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("value", "sure"),
+    [("s < 9.0f ? s + q[i][k] * b[j][k] : s", False), ("s + (q[i][k] > b[j][k] ? q[i][k] : b[j][k])", True)],
+)
+def test_panels_hold_what_is_there_whatever_the_data_say(value: str, sure: bool, tmp_path: Path) -> None:
+    """A row that no sum reads may not be there: the first pass that would fill a panel with it leaves it."""
+    region = region_of(UNSURE.replace("VALUE", value), tmp_path)
+    result = compile_region(region, Options())
+    codes = {remark.code for remark in result.program.remarks}
+    assert result.verified
+    assert "verification-failed" not in codes
+    assert ("register-tile" in codes) == sure
+    assert check(region, result, sizes=(1, 2, 9, 50)) == []
+
+
+TRIANGLE = """
+void f(int n, int d, const float p[d][d], const float c[n][d], float t[n][d])
+{
+#pragma scop
+    for (int i = 0; i < n; i++)
+        for (int a = 0; a < d; a++) {
+            t[i][a] = 0;
+            for (int b = 0; b < a; b++)
+                t[i][a] += p[a][b] * c[i][b];
+        }
+#pragma endscop
+}
+"""
+
+
+def test_the_edge_of_a_triangle_runs_along_rows(tmp_path: Path) -> None:
+    """What is left of a product has no panel, whose layout would like another loop innermost; and where isl leaves out
+    the loop over the last blocks, what is fetched ahead in them is known to be in these."""
+    region = region_of(TRIANGLE, tmp_path)
+    result = compile_region(region, Options())
+    assert result.verified
+    assert "text-not-checked" not in {remark.code for remark in result.program.remarks}
+    edge = result.text[result.text.index("t[i][a] += p[a][b] * c[i][b]") - 200 :]
+    assert edge.index("for (long b") < edge.index("t[i][a] +=")
+    assert "for (long a" not in edge[edge.index("for (long b") : edge.index("t[i][a] +=")]
+    assert check(region, result, sizes=(1, 2, 50, 101)) == []

@@ -152,3 +152,45 @@ def test_pairs_of_many_pieces_are_not_cut(pieces: int, is_cut: bool) -> None:
     carried = isl.UnionMap(f"{{ S[0] -> S[i] : {where} }}")
     member = Member(isl.UnionPwAff("{ S[i] -> [(i)] }"), False, "i")
     assert (_cut(carried, member, ()) is not None) == is_cut
+
+
+NEAREST = """
+void f(int n, int m, int d, const float q[n][d], const float b[m][d], int at[n][4], float least[n][4])
+{
+#pragma scop
+    for (int i = 0; i < n; i++) {
+        float most[4] = {9e9f, 9e9f, 9e9f, 9e9f};
+        int where[4] = {0, 0, 0, 0};
+        for (int j = 0; j < m; j++) {
+            int s = 0;
+            for (int k = 0; k < d; k++)
+                s += q[i][k] > b[j][k];
+            for (int p = 3; p >= 0; p--)
+                if (s < most[p]) {
+                    if (p < 3) {
+                        most[p + 1] = most[p];
+                        where[p + 1] = where[p];
+                    }
+                    most[p] = s;
+                    where[p] = j;
+                }
+        }
+        for (int p = 0; p < 4; p++) {
+            at[i][p] = where[p];
+            least[i][p] = most[p];
+        }
+    }
+#pragma endscop
+}
+"""
+
+
+def test_the_nearest_few_are_kept_in_the_loop_that_finds_them(tmp_path: Path) -> None:
+    """Not along diagonals of it and of the few places, and not behind it, where its outer loop would lose its threads."""
+    region = region_of(NEAREST, tmp_path)
+    result = compile_region(region, Options())
+    assert result.verified
+    assert not {remark.code for remark in result.program.remarks} & FAILURES
+    assert result.text.count("for (int j = 0; j < m; j++)") == 1
+    assert "#pragma omp parallel for" in result.text
+    assert check(region, result, sizes=(1, 2, 5, 17)) == []

@@ -370,7 +370,7 @@ def test_whole_numbers_from_fractions_keep_their_order(tmp_path: Path) -> None:
 def test_a_place_for_each_of_several_iterations_is_no_variable(monkeypatch: pytest.MonkeyPatch) -> None:
     """The check of races asks for that by itself: the pass may forget it."""
     harness = str(ROOT / "benchmarks" / "ordinary" / "harness")
-    inputs = InputOptions(include_dirs=(harness,), defines=("SMALL",))
+    inputs = InputOptions(include_dirs=(harness,))
     (region,) = read(str(ROOT / "benchmarks" / "ordinary" / "blur.c"), inputs).regions
     assert "sum_of[" in compile_region(region, Options()).text
     marked = reductions._marked

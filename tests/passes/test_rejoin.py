@@ -177,3 +177,92 @@ def test_sums_of_a_whole_region_stay_in_one_loop(tmp_path: Path) -> None:
     assert [r.statements for r in found.program.remarks if r.code == "rejoined"] == [("S1", "S2", "S3")]
     assert found.text.count("for (") == 1
     assert check(region, found, sizes=(1, 2, 9, 40)) == []
+
+
+HIDDEN = {
+    "a stencil beside the sum of what it stores": """
+void f(int n, int m, float u[n][m], float v[n][m], double total[1])
+{
+#pragma scop
+    total[0] = 0.0;
+    for (int i = 1; i < n - 1; i++)
+        for (int j = 1; j < m - 1; j++) {
+            v[i][j] = 4.0f * u[i][j] - u[i - 1][j] - u[i + 1][j] - u[i][j - 1] - u[i][j + 1];
+            total[0] += (double)u[i][j] * v[i][j];
+        }
+#pragma endscop
+}
+""",
+    "a call beside a sum of its values, which begins between the two": """
+#include <math.h>
+void f(int n, int m, float u[n][m], float v[n][m], double total[n])
+{
+#pragma scop
+    for (int i = 0; i < n; i++) {
+        float most = u[i][0];
+        for (int k = 1; k < m; k++)
+            most = fmaxf(most, u[i][k]);
+        float s = 0.0f;
+        for (int j = 0; j < m; j++) {
+            v[i][j] = expf(u[i][j] - most);
+            s += v[i][j];
+        }
+        for (int k = 0; k < m; k++)
+            v[i][k] /= s;
+        total[i] = s;
+    }
+#pragma endscop
+}
+""",
+}
+
+
+@pytest.mark.parametrize("text", HIDDEN.values(), ids=list(HIDDEN))
+def test_a_core_does_the_rest_while_it_waits_for_a_sum(text: str, tmp_path: Path) -> None:
+    region, found = compiled(text, tmp_path)
+    assert found.verified
+    assert "rejoined" in {remark.code for remark in found.program.remarks}
+    assert found.text.count("for (int j") == 1
+    assert check(region, found, sizes=(1, 2, 3, 9, 40)) == []
+
+
+def test_what_takes_longer_than_the_sum_keeps_its_vectors(tmp_path: Path) -> None:
+    more = " + ".join(f"{k + 2}.0f * u[i][j] * u[i - 1][j] / u[i + 1][j]" for k in range(4))
+    text = HIDDEN["a stencil beside the sum of what it stores"].replace("4.0f * u[i][j]", f"4.0f * u[i][j] + {more}")
+    region, found = compiled(text, tmp_path)
+    assert found.verified
+    assert "rejoined" not in {remark.code for remark in found.program.remarks}
+    assert check(region, found, sizes=(1, 2, 3, 9, 40)) == []
+
+
+COUNTS = """
+void f(int n, int m, float u[n][m], int best[n], int more[n], int hit[2])
+{
+#pragma scop
+    hit[0] = 0;
+    hit[1] = 0;
+    for (int i = 0; i < n; i++) {
+        int at = 0, above = 0;
+        for (int j = 0; j < m; j++) {
+            if (u[i][j] > u[i][at])
+                at = j;
+            above += u[i][j] > 0.5f;
+        }
+        best[i] = at;
+        more[i] = above;
+        hit[0] += at == 3;
+        hit[1] += above < 5;
+    }
+#pragma endscop
+}
+"""
+
+
+@pytest.mark.parametrize("target", ["openmp", "c"])
+def test_rows_that_two_nests_read_are_read_in_one_loop(target: str, tmp_path: Path) -> None:
+    """Each row is in a cache for the second one; the inner loops stay apart, since one of them has vectors."""
+    region, found = compiled(COUNTS, tmp_path, target=target)
+    assert found.verified
+    assert found.text.count("for (int i") == 1
+    assert found.text.count("for (int j") == 2
+    assert check(region, found, sizes=(1, 2, 3, 9, 40)) == []

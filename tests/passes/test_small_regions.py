@@ -442,3 +442,29 @@ def printed(text: str, folder: Path) -> str:
     file.write_text(text)
     source = read(str(file), InputOptions(detect=True))
     return render_file(source, [compile_region(region, Options()) for region in source.regions])
+
+
+PAIRS = """
+void f(int n, const int seq[n], int best[n + 1][n + 1])
+{
+#pragma scop
+    for (int i = n - 1; i >= 0; i--)
+        for (int j = i + 4; j < n; j++) {
+            int m = best[i + 1][j] > best[i][j - 1] ? best[i + 1][j] : best[i][j - 1];
+            if (seq[i] + seq[j] == 3)
+                m = m > best[i + 1][j - 1] + 1 ? m : best[i + 1][j - 1] + 1;
+            for (int k = i + 1; k < j - 1; k++)
+                m = m > best[i][k] + best[k + 1][j] ? m : best[i][k] + best[k + 1][j];
+            best[i][j] = m;
+        }
+#pragma endscop
+}
+"""
+
+
+def test_a_reduction_that_starts_again_and_again_has_no_threads(tmp_path: Path) -> None:
+    """A parallel region is a function of its own, which is slower even where its loop runs on one thread."""
+    found = compiled(PAIRS, tmp_path)
+    assert found.verified
+    assert "#pragma omp parallel" not in found.text
+    assert "reduction(max: m)" in compiled(PAIRS, tmp_path, threads="always").text

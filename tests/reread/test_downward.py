@@ -78,6 +78,17 @@ def test_sums_with_the_variable() -> None:
     assert "B[k - x][k - x + 1];" in [line.strip() for line in statement(with_downward((loop,))[0])]
 
 
+def test_remainders_of_the_variable() -> None:
+    """`x % 8 + k - x` for `-x % 8 + k + x`: the check reads it as the same."""
+    remainder = c.Binary("%", MINUS, c.Literal("8"))
+    sums = c.ArrayRef("B", (c.Binary("+", c.Binary("+", remainder, c.Name("n")), X),))
+    loop = c.For(LOOP.init, LOOP.condition, LOOP.step, c.Block((LOOP.body, c.ExprStmt(sums))))
+    (after,) = with_downward((loop,))
+    assert "B[x % 8 + n - x];" in [line.strip() for line in statement(after)]
+    (region,) = read("t.c", InputOptions(), text=TEXT).regions
+    assert not step_faults(initial_program(region.scop, Options()), (Step("downward", (loop,), (after,)),), {})
+
+
 def replaced(old: c.Node, new: c.Node) -> Callable[[c.Stmt], c.Stmt]:
     return lambda item: c.rewrite(item, lambda node: new if node == old else None)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from functools import lru_cache
 
 import islpy as isl
@@ -32,7 +33,7 @@ from polyc.model import ctree as c
 from polyc.model.program import Buffer, Hoist, Program
 from polyc.model.scop import Access, AccessKind, Array, CType, Statement, Value
 from polyc.model.tree import Domain, Member, Role, partial_schedule
-from polyc.poly import at_sizes, constant_of, everywhere, pinned, set_name, sets
+from polyc.poly import at_sizes, constant_of, everywhere, names, pinned, set_name, sets
 from polyc.records import dataclass, field, replace
 
 
@@ -271,8 +272,15 @@ class InstancePrinter:
         """The place `at` which the statement's text starts, or its `end`; the first has the instance."""
         if kind != "at":
             return c.Note(kind, self.statement.name)
+        name = self.statement.name
+        if name not in self.program.scop.statements and name not in self.program.copies:
+            # It fetches something ahead: nothing that it does says in which tile.
+            away = (at for at in self.members if at not in self.exprs.iterators)
+            left_out = [_depth(at) for at in away if name not in names(self.members[at].schedule.domain())]
+            with suppress(InternalError):
+                self._outer(max(left_out, default=-1) + 1)
         loops = tuple((self.members[at], self._claimed(at)) for at in sorted(self.members, key=_depth))
-        return c.Note(kind, self.statement.name, self.instance, loops)
+        return c.Note(kind, name, self.instance, loops)
 
     def _claimed(self, iterator: str) -> c.Expr | None:
         """The value of a band member: the loop's variable, or where isl left the loop out and the instance does not

@@ -13,7 +13,7 @@ from polyc.model.tree import Band, Domain, Extension, Mark, Member, Node, Role, 
 from polyc.nests.naming import fresh_buffer
 from polyc.nests.nest import has_loops
 from polyc.nests.strides import UNROLLED, iterations, last_stored, step_of, usual_sizes
-from polyc.nests.sums import streams
+from polyc.nests.sums import streams, sums_in_vectors
 from polyc.nests.tiling import point_members, tile_members
 from polyc.passes.buffers.promotion import loops_over
 from polyc.passes.loops.columns import Column, below_columns, column_of, position_of, row_read, with_columns
@@ -82,6 +82,8 @@ class _Packer:
         count = iterations(inner, self.program)
         if inner.coincident or (count is not None and count <= UNROLLED):
             return
+        if sums_in_vectors(self.program, inner) and (count is None or count >= SHORTEST):
+            return  # of whole numbers compilers make vectors along the rows
         for name in names(instances):
             statement = self.program.statements[name]
             loops = [(m, p) for m in outer if (p := position_of(m, statement)) is not None]

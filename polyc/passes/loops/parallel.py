@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cached_property
-from math import prod
 
 import islpy as isl
 
@@ -28,7 +27,6 @@ from polyc.model.tree import (
     Node,
     Role,
     Sequence,
-    Worth,
     child_nodes,
     walk,
 )
@@ -47,7 +45,7 @@ from polyc.nests.strides import (
 )
 from polyc.nests.wishes import sequential, stays_sequential, without_parallel
 from polyc.passes.loops.chosen_updates import with_sequential_updates
-from polyc.passes.loops.small_regions import with_tiles, worth_of
+from polyc.passes.loops.small_regions import holds, with_tiles, worth_of
 from polyc.poly import OverBudget, budget, names, sets, share
 
 STAGE = "parallel"
@@ -195,7 +193,7 @@ class _Shares:
             )
         )
         if worth is not None and worth.least > 1:
-            if not worth.extents or (above and not self.holds(worth)):
+            if not worth.extents or (above and not holds(worth, self.at)):
                 return self.too_small(member)
             member = replace(member, worth=worth)
         domains = (self.program.statements[name].domain for name in names(member.schedule.domain()))
@@ -215,12 +213,6 @@ class _Shares:
         """The instances that its tiles compute of statements that the loop does not run by itself."""
         found = {name for n in walk(below) if isinstance(n, Extension) for name in names(n.relation.range())}
         return [self.program.statements[name].domain for name in sorted(found - {*names(member.schedule.domain())})]
-
-    def holds(self, worth: Worth) -> bool:
-        """Whether threads pay at the sample sizes: in each iteration of a loop around, asking takes as long as hundreds
-        of operations."""
-        most = [extent.intersect_domain(self.at).max_val() for extent in worth.extents]
-        return not all(m.is_int() for m in most) or prod(m.to_python() for m in most) > worth.least
 
     def collapsed(self, first: Member, inner: tuple[Member, ...], below: Node) -> tuple[Member, ...]:
         """The loops inside of a parallel one, with those marked as well that share its threads: it may be too short for

@@ -182,7 +182,14 @@ def started(program: Program, machine: Cpu, at: isl.Set, above: Sequence[Member]
     worth = worth_of(program, machine, at, above, member)
     if worth is None or worth.least <= 1:
         return member
-    return replace(member, worth=worth) if worth.extents else None
+    return replace(member, worth=worth) if worth.extents and not (above and not holds(worth, at)) else None
+
+
+def holds(worth: Worth, at: isl.Set) -> bool:
+    """Whether threads pay at the sample sizes: in each iteration of a loop around, asking takes as long as hundreds of
+    operations."""
+    most = [extent.intersect_domain(at).max_val() for extent in worth.extents]
+    return not all(m.is_int() for m in most) or prod(m.to_python() for m in most) > worth.least
 
 
 def with_tiles(program: Program, at: isl.Set, shared: Sequence[Member]) -> Sequence[Member]:

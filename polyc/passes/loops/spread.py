@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import prod
+from math import inf, prod
 
 import islpy as isl
 
@@ -560,7 +560,8 @@ class _Spreader:
                         steps = None if steps is None or count is None else steps * max(count, 1)
                 return steps, apart, depth + len(members)
             case Sequence(children=inside):
-                return max((self.waiting(step.child) for step in inside), key=lambda found: found[2])
+                every = [self.waiting(step.child) for step in inside]
+                return max(every, key=lambda found: (found[2], inf if found[0] is None else found[0]))
             case _:
                 return 1, False, 0
 

@@ -13,14 +13,15 @@ from polyc.model.program import Buffer, Program
 from polyc.model.tree import (
     Band,
     Domain,
+    Extension,
     Filter,
+    Leaf,
     Mark,
     Member,
     Node,
     Role,
     Sequence,
     child_nodes,
-    rewrite,
     walk,
 )
 from polyc.nests.nest import has_loops
@@ -55,13 +56,32 @@ def sink_vector_loops(program: Program) -> Program:
     return replace(program, tree=Domain(program.tree.domain, _all_sunk(program.tree.child, program)))
 
 
-def _all_sunk(node: Node, program: Program) -> Node:
-    def change(node: Node) -> Node:
-        if isinstance(node, Band) and all(m.role is not Role.TILE for m in node.members) and not _in_registers(node):
-            return _sunk(node, program)
-        return node
+def _all_sunk(node: Node, program: Program, around: frozenset[str] = frozenset()) -> Node:
+    """The subtree with the loops of all its bands sunk; `around`: the buffers that are allocated around it."""
+    match node:
+        case Leaf():
+            return node
+        case Sequence(children=steps):
+            return Sequence(tuple(replace(s, child=_all_sunk(s.child, program, around)) for s in steps))
+        case Mark(kind="allocate", names=keys):
+            return replace(node, child=_all_sunk(node.child, program, around | set(keys)))
+        case Mark() | Extension():
+            return replace(node, child=_all_sunk(node.child, program, around))
+    band = replace(node, child=_all_sunk(node.child, program, around))
+    if any(m.role is Role.TILE for m in band.members) or _in_registers(band):
+        return band
+    return _sunk(band, _with_buffers_of(band, program, around))
 
-    return rewrite(node, change)
+
+def _with_buffers_of(band: Band, program: Program, around: frozenset[str]) -> Program:
+    """The program without the buffers that other iterations of its statements have: what a tile at the edge reads from
+    the array itself lies there as the array does."""
+    inside = (n.names for n in walk(band) if isinstance(n, Mark) and n.kind == "allocate")
+    here = around.union(*inside)
+    away = {key for key, buffer in program.buffers.items() if buffer.order and key not in here}
+    if not away:
+        return program
+    return replace(program, buffers={key: b for key, b in program.buffers.items() if key not in away})
 
 
 def turned_buffers(program: Program) -> Program:

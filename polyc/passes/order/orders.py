@@ -40,12 +40,14 @@ from polyc.passes.order.joined import distribute_parallel_loops
 from polyc.passes.order.live_ranges import kept_by_others
 from polyc.passes.order.splitting import Splitter
 from polyc.passes.products.registers import is_sum
-from polyc.poly import among, empty_map, maps, names, set_name, sets, value_on
+from polyc.poly import OverBudget, among, budget, empty_map, maps, names, set_name, sets, share, value_on
 from polyc.records import dataclass, replace
 
 STAGE = "orders"
 MOST_TURNED = 4
 """Loops of a nest of which all orders are tried."""
+MOST_GIVEN_UP = 4
+"""Parts of the budget, each of which one nest may use up."""
 FEW = 16
 """Iterations of a loop, in each of which all of memory is gone through: threads that share them save less."""
 
@@ -65,26 +67,47 @@ def straighten_nests(program: Program) -> Program:
               that was written inside of others; or each loop of which carries a dependence, and that no other reads
     ensures:  each instance runs once, and no pair that has to keep its order is turned round
     """
-    program, node = _at(program, program.tree.domain, program.tree.child, ())
-    return replace(program, tree=Domain(program.tree.domain, node))
+    straightener = _Straightener(program)
+    node = straightener.at(program.tree.domain, program.tree.child, ())
+    return replace(straightener.program, tree=Domain(program.tree.domain, node))
 
 
-def _at(program: Program, instances: isl.UnionSet, node: Node, outer: tuple[Member, ...]) -> tuple[Program, Node]:
-    """A nest in another order, or those below its loops that stay in order; `outer`: such loops around it."""
-    if isinstance(node, Sequence):
-        steps = []
-        for step in node.children:
-            program, child = _at(program, instances.intersect(step.filter), step.child, outer)
-            steps.append(replace(step, child=child))
-        return program, Sequence(tuple(steps))
-    program, found = _straightened(program, instances, node, outer)
-    if found is not None:
-        return program, found
-    if isinstance(node, Band) and isinstance(node.child, Sequence) and not is_finished(node) and _stay(node):
-        told, child = _at(program, instances, node.child, (*outer, *node.members))
-        if told.groups != program.groups:
-            return told, replace(node, child=child)
-    return _kept(program, instances, node), node
+@dataclass(slots=True)
+class _Straightener:
+    program: Program
+    left: int = MOST_GIVEN_UP
+    """Nests that may take more isl operations than a part of the budget, before no other one is tried."""
+
+    def at(self, instances: isl.UnionSet, node: Node, outer: tuple[Member, ...]) -> Node:
+        """A nest in another order, or those below its loops that stay in order; `outer`: such loops around it."""
+        if isinstance(node, Sequence):
+            steps = (replace(s, child=self.at(instances.intersect(s.filter), s.child, outer)) for s in node.children)
+            return Sequence(tuple(steps))
+        found = self.straightened(instances, node, outer)
+        if found is not None:
+            return found
+        if isinstance(node, Band) and isinstance(node.child, Sequence) and not is_finished(node) and _stay(node):
+            before = self.program
+            child = self.at(instances, node.child, (*outer, *node.members))
+            if self.program.groups != before.groups:
+                return replace(node, child=child)
+            self.program = before
+        self.program = _kept(self.program, instances, node)
+        return node
+
+    def straightened(self, instances: isl.UnionSet, node: Node, outer: tuple[Member, ...]) -> Node | None:
+        """As `_straightened`, within a part of the budget: what is too large as a whole may have parts that are not."""
+        if not self.left:
+            return None
+        try:
+            with budget(instances.get_ctx(), share(self.program.operations, MOST_GIVEN_UP)):
+                self.program, found = _straightened(self.program, instances, node, outer)
+        except OverBudget:
+            self.left -= 1
+            message = "no other order was looked for: that takes more isl operations than a part of the budget allows"
+            self.program = self.program.remark("budget", STAGE, message, tuple(names(instances)))
+            return None
+        return found
 
 
 def _stay(band: Band) -> bool:

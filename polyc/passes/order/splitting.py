@@ -89,6 +89,8 @@ class Splitter:
 
 def _cut(carried: isl.UnionMap, member: Member, above: tuple[Member, ...]) -> isl.Map | None:
     """`{ [outer loops] -> [f] }`: the iteration in which each pair begins or ends, if there is such a one."""
+    if sum(piece.n_basic_map() for piece in maps(carried)) <= MOST_PIECES:
+        carried = carried.coalesce()
     every = carried.domain().union(carried.range())
     around, value = values(above, every), values((member,), every)
     first, second = carried.domain_map(), carried.range_map()

@@ -186,7 +186,7 @@ void f(int n, int m, int d, const float q[n][d], const float b[m][d], int at[n][
 
 
 def test_the_nearest_few_are_kept_in_the_loop_that_finds_them(tmp_path: Path) -> None:
-    """Not along diagonals of it and of the few places, and not behind it, where its outer loop would lose its threads."""
+    """Not along diagonals of it and the few places, and not behind it, where its outer loop would lose its threads."""
     region = region_of(NEAREST, tmp_path)
     result = compile_region(region, Options())
     assert result.verified

@@ -10,7 +10,7 @@ import pytest
 from polyc.model.program import Options
 from polyc.pipeline import compile_region
 from polyc.runtime.check import check
-from tests.programs import compiled_file, region_of
+from tests.programs import compiled, compiled_file, region_of
 
 BLOCKS = """
 void f(int n, double t[n][6][6], double s[n][6][6], double j[n][6][6])
@@ -129,3 +129,26 @@ def test_one_thread_takes_whole_rows_that_a_cache_holds(tmp_path: Path) -> None:
     (start,) = re.findall(r"omp parallel for if \(m > 64 && (.*)\)", text)
     wanted = f"m > 64 && {start.replace('(n - 1)', '(n - 1L)')} && polyc_several()"
     assert f"&& polyc_threads(({wanted}) || 1.0 * (n - 1L) * m > 2097152)) {{" in text
+
+
+NARROW = """
+void f({bound} n, int m, double a[40], double b[40][40], double *after)
+{{
+    int i = 0, k = 0, l = 0;
+#pragma scop
+    for (i = 0; i < 40; i++)
+        for (k = 0; k < n; k++)
+            for (l = 0; l < 7; l++)
+                a[i] += b[k][l];
+#pragma endscop
+    *after += i + k + l;
+}}
+"""
+
+
+@pytest.mark.parametrize("bound", ["short", "unsigned char", "int"])
+def test_where_a_loop_ends_that_has_a_narrow_bound(bound: str, tmp_path: Path) -> None:
+    """One assignment, which iterations of a loop with threads may have to themselves, and no empty loop."""
+    found = compiled(NARROW.format(bound=bound), tmp_path)
+    assert found.verified
+    assert "k = 0 < n ? n : 0;" in found.text

@@ -7,10 +7,12 @@ from polyc.frontend.c.state import Env, Region
 from polyc.frontend.sets.affine import Affine
 from polyc.frontend.sets.loops import Loop, bound_of
 from polyc.model import ctree as c
+from polyc.model.scop import CType
 
 
 def exit_value(region: Region, node: c.For, loop: Loop, env: Env) -> c.Expr | None:
-    """A C expression for it: `start < n ? n : start`. None where the loop has no single bound of a fitting type."""
+    """A C expression for it: `start < n ? n : start`. None where the loop has no single bound of a type that fits that
+    of its variable."""
     if node.condition is None:
         return None
     op, bound = bound_of(node.condition, loop.head.key)
@@ -20,7 +22,9 @@ def exit_value(region: Region, node: c.For, loop: Loop, env: Env) -> c.Expr | No
         return None
     first, last = Affine(region).value(start, env), Affine(region).value(bound, env)
     symbol = region.symbol(loop.head.key)
-    if first is None or last is None or symbol is None or {first[1], last[1]} != {symbol.shape.element}:
+    if first is None or last is None or symbol is None:
+        return None
+    if not all(_keeps(symbol.shape.element, kind) for kind in (first[1], last[1])):
         return None
     sign = "+" if up else "-"
     end: c.Expr = bound if op in ("<", ">", "!=") else c.Binary(sign, bound, c.Literal("1"))
@@ -32,6 +36,12 @@ def exit_value(region: Region, node: c.For, loop: Loop, env: Env) -> c.Expr | No
         rounded = c.Binary("/", c.Binary("+", distance, c.Literal(str(abs(step) - 1))), size)
         end = c.Binary(sign, start, c.Binary("*", rounded, size))
     return chosen(c.Ternary(c.Binary(op, start, bound), end, start, node.span))
+
+
+def _keeps(own: CType, other: CType) -> bool:
+    """Whether a type has all values of another one, which C converts to it where the two are compared."""
+    narrower = other.kind == own.kind == "int" and other.size_bytes < own.size_bytes
+    return other == own or (narrower and (own.signed or not other.signed))
 
 
 def substituted(expr: c.Expr, names: dict[str, c.Expr]) -> c.Expr:

@@ -279,14 +279,18 @@ class _Walk:
         """Step over what keeps the subscripts of an expression's references."""
         waiting: list[c.Stmt] = []
         for name, index, certain in self.references(expr, not free):
-            if not (certain or is_plain(c.rewrite(index, lambda n: c.Literal("0") if n in self.values else None))):
+            kept = [
+                c.ExprStmt(c.Assign("=", c.Name(end), c.Call(keeps, (c.Name(end), c.Cast("long", index)))))
+                for end, keeps in zip(self.search.ends[name], ("polyc_min", "polyc_max"), strict=True)
+            ]
+            again = all(one in self.fresh for one in kept)  # it was there, and stands again below a condition on it
+            plain = is_plain(c.rewrite(index, lambda n: c.Literal("0") if n in self.values else None))
+            if not (certain or again or plain):
                 raise Unseen("it may read a subscript that the region does not read")
             if assigned_scalars(expr) & mentions(index) and not is_read_first(expr):
                 raise Unseen("a subscript changes in the expression that uses it")
             self.read(index)
-            for end, keeps in zip(self.search.ends[name], ("polyc_min", "polyc_max"), strict=True):
-                value = c.Call(keeps, (c.Name(end), c.Cast("long", index)))
-                waiting.append(c.ExprStmt(c.Assign("=", c.Name(end), value)))
+            waiting += kept
         waiting = [one for one in waiting if one not in self.fresh]
         while at < len(found) and found[at] in waiting:
             self.fresh.append(found[at])

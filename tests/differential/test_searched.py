@@ -258,3 +258,53 @@ def test_first_and_last_iterations(tmp_path: Path) -> None:
     assert depths == {"flat": 1, "backwards": 1, "packed": 2, "some": 1, "steps": 2}
     assert all(region.certificate is not None and region.certificate.text == "shown" for region in regions)
     run_alike(ENDS + ENDS_MAIN, render_file(source, regions), tmp_path)
+
+
+GROUPS = """#include <stdio.h>
+void groups(int n, int ng, const unsigned char *a, const short *key, long *sum, int *most, int *first)
+{
+    for (int g = 0; g < ng; g++) {
+        sum[g] = 0;
+        most[g] = -1;
+        first[g] = 2 * g;
+    }
+    for (int i = 0; i < n; i++) {
+        int v = a[i] * 3;
+        if (a[i] == 0)
+            continue;
+        sum[key[i]] += v;
+        if (v > most[key[i]])
+            most[key[i]] = v;
+    }
+}
+"""
+GROUPS_MAIN = """
+int main(void)
+{
+    static unsigned char a[300];
+    static short key[300];
+    static long sum[64];
+    static int most[64], first[64];
+    for (int i = 0; i < 300; i++) {
+        a[i] = i * 37 % 11;
+        key[i] = i * i % 40;
+    }
+    groups(300, 40, a, key, sum, most, first);
+    for (int g = 0; g < 40; g++)
+        printf("%ld %d %d\\n", sum[g], most[g], first[g]);
+    groups(300, 40, a, key, sum, most, most + 20);
+    for (int g = 0; g < 40; g++)
+        printf("%ld %d\\n", sum[g], most[g]);
+    return 0;
+}
+"""
+
+
+def test_what_a_condition_has_touched_is_seen_below_it(tmp_path: Path) -> None:
+    file = tmp_path / "t.c"
+    file.write_text(GROUPS + GROUPS_MAIN)
+    source = read(str(file), InputOptions(detect=True))
+    regions = [compile_region(region, Options(threads="always", tile_sizes=None)) for region in source.regions]
+    assert any(region.program.scop.search is not None for region in regions)
+    assert not {remark.code for region in regions for remark in region.program.remarks} & {"verification-failed"}
+    run_alike(GROUPS + GROUPS_MAIN, render_file(source, regions), tmp_path)

@@ -130,11 +130,12 @@ def _in_threads(item: c.Node) -> bool:
 
 def _is_asked(program: Program) -> bool:
     """Whether the loops as they were written are to run where there is little to do. Who marked a region wants it as it
-    became, but for loops to which nothing else was given."""
+    became, but for loops to which nothing else was given, and for strips by which one thread gains nothing."""
     options = program.options
     if options.target != "openmp" or options.threads != "auto":
         return False
-    return program.scop.unmarked or (_is_for_threads(program) and is_as_written(program))
+    plain = _is_for_threads(program) and is_as_written(program)
+    return program.scop.unmarked or plain or _width_of_strips(program) > 0
 
 
 def _is_parted(program: Program) -> bool:

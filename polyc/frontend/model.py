@@ -73,7 +73,7 @@ from polyc.frontend.sets.arrays import extent, make_array, positive_extents
 from polyc.frontend.sets.atoms import Atoms
 from polyc.frontend.sets.delinear import is_linearised, shaped_items
 from polyc.frontend.sets.intervals import Intervals
-from polyc.frontend.sets.multiples import assume_products, told
+from polyc.frontend.sets.multiples import assume_products, told, told_sizes
 from polyc.frontend.sets.promises import condition_set, names_in
 from polyc.frontend.sets.records import at_records, whole_records
 from polyc.frontend.special import special
@@ -290,6 +290,8 @@ class Modeller:
         self.check(region, body)
         self.suppose(region, span)
         self.promise(region, steps)
+        for known in told_sizes(region, self.parsed.function, mentions(body)):
+            region.context = region.context.intersect(known)
         assume_rows(region, rows)
         after = After(region, self.parsed.function, self.path, self.marked.live_out, self.options.live_out)
         after.check()

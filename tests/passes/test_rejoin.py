@@ -266,3 +266,65 @@ def test_rows_that_two_nests_read_are_read_in_one_loop(target: str, tmp_path: Pa
     assert found.text.count("for (int i") == 1
     assert found.text.count("for (int j") == 2
     assert check(region, found, sizes=(1, 2, 3, 9, 40)) == []
+
+
+TURNS = """
+void f(int n, int m, int steps, int a[n][m], int b[n][m], int old[n][m], int live[steps])
+{
+#pragma scop
+    for (int t = 0; t < steps; t++) {
+        for (int i = 0; i < n; i++)
+            for (int j = 0; j < m; j++)
+                b[i][j] = a[i == 0 ? n - 1 : i - 1][j] + a[i][j] > 100;
+        int sum = 0;
+        for (int i = 0; i < n; i++)
+            for (int j = 0; j < m; j++) {
+                if (b[i][j] != a[i][j])
+                    old[i][j] = 0;
+                else
+                    old[i][j] = old[i][j] < 255 ? old[i][j] + 1 : 255;
+                sum += b[i][j];
+                a[i][j] = b[i][j];
+            }
+        live[t] = sum;
+    }
+#pragma endscop
+}
+"""
+
+
+def test_what_needs_a_sum_stands_behind_both_nests(tmp_path: Path) -> None:
+    region, found = compiled(TURNS, tmp_path)
+    assert found.verified
+    assert found.text.count("for (int i") == 2
+    assert check(region, found, sizes=(1, 2, 3, 9, 40)) == []
+
+
+TABLES = """
+void f(int n, int m, const unsigned char x[m][n], const int node[n], const float g[n], const float h[n],
+       double a[m][4][256], double b[m][4][256])
+{
+#pragma scop
+    for (int f = 0; f < m; f++)
+        for (int k = 0; k < 4; k++)
+            for (int c = 0; c < 256; c++) {
+                a[f][k][c] = 0.0;
+                b[f][k][c] = 0.0;
+            }
+    for (int f = 0; f < m; f++)
+        for (int i = 0; i < n; i++) {
+            a[f][node[i] & 3][x[f][i]] += g[i] - 0.5f;
+            b[f][node[i] & 3][x[f][i]] += h[i];
+        }
+#pragma endscop
+}
+"""
+
+
+def test_tables_that_data_choose_from_have_no_tiles(tmp_path: Path) -> None:
+    """The elements of one table stay in the nearest cache; two sums into tables share the loop that was written."""
+    region, found = compiled(TABLES, tmp_path)
+    assert found.verified
+    assert found.text.count("for (int i = 0; i < n; i++)") == 1
+    assert "not-tiled" in {remark.code for remark in found.program.remarks}
+    assert check(region, found, sizes=(1, 2, 3, 9)) == []

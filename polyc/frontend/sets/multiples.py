@@ -2,16 +2,22 @@
 
 With rows of `cols` and of `W` elements, what fits depends on whether `cols` is even. The region is modelled for sizes
 that are: all are multiples of the smallest one. The initialiser only says what to ask for; that it is so is assumed of
-the sizes, and asked for by the guard.
+the sizes, and asked for by the guard. A size that is a sum of others is known to be one.
 """
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterator, Set
+
+import islpy as isl
 from pycparser import c_ast
 
 from polyc.analysis.expressions.facts import constant, mentions
-from polyc.frontend.c.state import Region
+from polyc.frontend.c.liveness import addresses_taken, has_jumps
+from polyc.frontend.c.state import Env, Region, variable
 from polyc.frontend.sets.affine import Affine, label
+from polyc.frontend.text.trees import walk
 from polyc.model import ctree as c
 from polyc.model.scop import Storage
 from polyc.records import dataclass
@@ -70,6 +76,50 @@ def products_of(region: Region) -> dict[str, c.Expr]:
             first, second = sorted(sides, key=lambda side: isinstance(side, c.Literal))
             found[key] = c.Binary("*", first, second)
     return found
+
+
+def told_sizes(region: Region, function: c_ast.FuncDef, names: Set[str]) -> Iterator[isl.Set]:
+    """What sizes are by the sums that they are declared as: `{ : n = 2 h }` for `const int n = 2 * h;`.
+
+    requires: neither the size nor what it is made of changes in the function; a signed sum that overflows has no value
+    names: those that the region mentions
+    """
+    if has_jumps(function.body):
+        return
+    changed = set(addresses_taken(function.body))
+    for node in walk(function.body):
+        match node:
+            case (
+                c_ast.Assignment(lvalue=c_ast.ID(name=name))
+                | c_ast.UnaryOp(op="++" | "--" | "p++" | "p--", expr=c_ast.ID(name=name))
+            ):
+                changed.add(name)
+    times = Counter(node.name for node in walk(function) if isinstance(node, c_ast.Decl))
+
+    def stays(key: str) -> bool:
+        symbol = region.symbol(key)
+        if symbol is None or symbol.static or symbol.volatile or symbol.storage is Storage.GLOBAL:
+            return False
+        alone = symbol.key == key and key in names and key not in changed and times[key] == 1
+        return alone and is_size(region, key)
+
+    def sum_of(node: c_ast.Node) -> c.Expr | None:
+        match node:
+            case c_ast.BinaryOp(op="+" | "-" | "*" as op, left=left, right=right):
+                one, other = sum_of(left), sum_of(right)
+                return c.Binary(op, one, other) if one is not None and other is not None else None
+            case c_ast.ID(name=name) if not stays(name):
+                return None
+        return side_of(region, node)
+
+    for key, symbol in list(region.scope.symbols.items()):
+        init = symbol.node.init if symbol.node is not None and symbol.storage is Storage.LOCAL else None
+        if not isinstance(init, c_ast.BinaryOp) or not stays(key):
+            continue
+        value = sum_of(init)
+        found = Affine(region).value(value, Env()) if value is not None and mentions(value) else None
+        if found is not None and found[1].signed and found[1].size_bytes <= symbol.shape.element.size_bytes:
+            yield variable(key).eq_set(found[0])
 
 
 def is_size(region: Region, key: str) -> bool:

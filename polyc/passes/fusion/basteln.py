@@ -332,7 +332,7 @@ class _Composer:
         """
         band = output_band(other)
         first = cluster.outputs[0].band
-        if self.asked_apart(cluster, other):
+        if self.asked_apart(cluster, other) or fuser.scatters(other):
             return None
         if band is None or first is None or band.coincident_prefix != first.coincident_prefix:
             return None
@@ -464,6 +464,8 @@ class _Composer:
         statements = tuple(s for o in outputs for s in o.statements)
         lone = not cluster.producers and len(outputs) == 1 and not cluster.data
         why = self.sizes.useless(self.program, band, outer) if lone else None
+        if lone and len(band.members) > 1 and fuser.scatters(outputs[0]):
+            why = NotTiled("no-reuse", "data choose what it writes, and which of it tiles would meet again")
         if why is not None:
             self._left(outputs[0], outer, why)
             return outputs[0]

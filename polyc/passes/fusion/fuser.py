@@ -235,6 +235,8 @@ class Fuser:
             )
         if any(self._depends_on_data(nest, self.program.statements[s]) for s in nest.statements):
             return Declined("data-dependent", "what it writes depends on data, so that its tiles are not known")
+        if all(map(self.scatters, cluster.outputs)):
+            return Declined("data-dependent", "its consumer writes what data choose, and gains nothing by tiles")
         if (own := self._array_of_iterations(nest)) is not None:
             message = (
                 f"each of its iterations fills an array of its own, {own.c_name}, which would be one of the tile's"
@@ -369,6 +371,12 @@ class Fuser:
         if id(band) not in self.tables:
             self.tables[id(band)] = band, tables_of(self.program, band)
         return self.tables[id(band)][1]
+
+    def scatters(self, nest: Nest) -> bool:
+        """Whether data choose all that a nest writes on a CPU: its rows as they were written touch the least, since
+        nobody knows which elements a tile meets again."""
+        statements = map(self.program.statements.__getitem__, nest.statements)
+        return not self.program.options.gpu and all(self._depends_on_data(nest, s) for s in statements)
 
     def _depends_on_data(self, nest: Nest, statement: Statement) -> bool:
         """Whether it depends on data which elements a statement writes, or whether it does.

@@ -65,9 +65,9 @@ class _Rejoiner:
             case Band() if _in_registers(node):
                 return node
             case Sequence():
-                if not above and (whole := self.wholes(node, above)) is not node:
+                if (whole := self.wholes(node, above)) is not node:
                     return self.at(whole, above)
-                if not above and (loops := self.siblings.loops(node, above)) is not node:
+                if (loops := self.siblings.loops(node, above)) is not node:
                     self.tell(node, loops)
                     return self.at(loops, above)
                 nests = self.siblings.nests(node, above)
@@ -109,6 +109,10 @@ class _Rejoiner:
     def goes_before(self, group: list[Filter], step: Filter, above: tuple[Member, ...]) -> bool:
         """Whether a step without loops needs nothing of the steps before it."""
         return not has_loops(step.child) and not any(self.siblings.leads(one, step, above) for one in group)
+
+    def goes_behind(self, plain: Filter, step: Filter, above: tuple[Member, ...]) -> bool:
+        """Whether a step without loops gives nothing to one behind it."""
+        return not has_loops(plain.child) and not self.siblings.leads(plain, step, above)
 
     def source(self, step: Filter) -> int:
         """A number for the innermost loop of the source in which all statements of a step are; another for each step
@@ -155,10 +159,16 @@ class _Rejoiner:
 
     def rows(self, node: Sequence, above: tuple[Member, ...]) -> Sequence:
         """The steps with neighbours that touch the same rows in one outer loop, if that is as it was written."""
-        steps = [node.children[0]]
-        for step in node.children[1:]:
-            shared = self.shared(steps[-1], step, above)
-            steps[-1:] = [steps[-1], step] if shared is None else [shared]
+        steps = list[Filter]()
+        for step in node.children:
+            place = len(steps) - 1
+            while place > 0 and self.goes_behind(steps[place], step, above):
+                place -= 1  # `total[t] = sum;` between two nests that were one
+            shared = self.shared(steps[place], step, above) if steps else None
+            if shared is None:
+                steps.append(step)
+            else:
+                steps[place] = shared
         return Sequence(tuple(steps))
 
     def shared(self, one: Filter, other: Filter, above: tuple[Member, ...]) -> Filter | None:

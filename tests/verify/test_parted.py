@@ -322,3 +322,33 @@ def test_a_scalar_that_a_condition_reads() -> None:
 
 def _writes(access: Access) -> bool:
     return access.kind is not AccessKind.READ
+
+
+@pytest.mark.parametrize("value", ["s / n", "s / (2.0f * n) * p->m", "(float)n * s", "p->m - s"])
+def test_sizes_in_what_is_kept(value: str) -> None:
+    """C computes with the types of sizes, as with those of loops' variables."""
+    text = f"""
+struct sizes {{ int m; }};
+float f(int n, const struct sizes *restrict p, const float a[restrict n][8])
+{{
+    float total = 0.0f;
+#pragma scop
+    for (int i = 0; i < 8; i++) {{
+        float s = 0.0f;
+        for (int j = 0; j < n; j++)
+            s += a[j][i];
+        total += {value};
+    }}
+#pragma endscop
+    return total;
+}}
+"""
+    assert parting_faults(*parted(text)) == []
+
+
+def test_a_size_of_another_type_is_another_value() -> None:
+    whole, now = parted(SUMS.replace("s * b[i]", "s * b[i] / n"))
+    assert parting_faults(whole, now) == []
+    (made,) = now.arrays.keys() - whole.arrays.keys()
+    narrow = replace(now.arrays[made], element=now.arrays["b"].element)
+    assert parting_faults(whole, replace(now, arrays=now.arrays | {made: narrow})) != []

@@ -15,7 +15,7 @@ def with_downward(body: tuple[c.Stmt, ...]) -> tuple[c.Stmt, ...]:
     """The statements with loops that count down.
 
     rewrite:  for (int x = -1022; x < 0; x++) a[-x] = a[1 - x];   ->   for (int x = 1022; x > 0; x--) a[x] = a[x + 1];
-    requires: the loop starts and ends at constants, or at sizes
+    requires: the loop starts below zero, and starts and ends at constants, or at sizes
     """
 
     def change(node: c.Node) -> c.Node | None:
@@ -31,6 +31,8 @@ def _turned(loop: c.For, change: Callable[[c.Node], c.Node | None]) -> c.For | N
             condition=c.Binary(op="<" | "<=" as op, left=c.Name(name=compared), right=end),
             step=c.Postfix(op="++", operand=operand),
         ) if compared == name and start is not None:
+            if isinstance(start, c.Literal) and not start.text.startswith("-"):
+                return None  # `a[n - x]`, from 0 on
             first, last = negative(start), negative(end)
         case _:
             return None

@@ -133,7 +133,9 @@ class _Parting:
         """Whether C computes an expression in the type of some elements, or reads it from such."""
         if isinstance(value, c.ArrayRef) and len(value.subscripts) == self.parted.arrays[value.array].rank:
             return self.parted.arrays[value.array].element == element
-        found = _type(value, self.parted.arrays, dict(zip(store.loops, store.loop_types, strict=True)))
+        whole = {parameter.expr: parameter.type for parameter in self.parted.parameters}
+        whole |= {c.Name(loop): kind for loop, kind in zip(store.loops, store.loop_types, strict=True)}
+        found = _type(value, self.parted.arrays, whole)
         return found is not None and _size(found) == _size(element)
 
     def statement_faults(self) -> Iterator[Fault]:
@@ -463,11 +465,16 @@ def _references(node: c.Node) -> list[c.ArrayRef]:
     return [one for one in c.walk(node) if isinstance(one, c.ArrayRef)]
 
 
-def _type(expr: c.Expr, arrays: Mapping[str, Array], loops: Mapping[str, CType]) -> CType | None:
-    """The type in which C computes an expression; None where that is not known."""
+def _type(expr: c.Expr, arrays: Mapping[str, Array], whole: Mapping[c.Expr, CType]) -> CType | None:
+    """The type in which C computes an expression; None where that is not known.
+
+    whole: the types of sizes, and of the loops' variables
+    """
+    if expr in whole:
+        return promote(whole[expr])
 
     def of(*parts: c.Expr) -> CType | None:
-        types = [_type(part, arrays, loops) for part in parts]
+        types = [_type(part, arrays, whole) for part in parts]
         known = [type_ for type_ in types if type_ is not None]
         if len(known) < len(types):
             return None
@@ -477,8 +484,6 @@ def _type(expr: c.Expr, arrays: Mapping[str, Array], loops: Mapping[str, CType])
     match expr:
         case c.Literal(text=text):
             return type_of_literal(text)
-        case c.Name(name=name) if name in loops:
-            return promote(loops[name])
         case c.ArrayRef(array=name, subscripts=subscripts) if len(subscripts) == arrays[name].rank:
             element = arrays[name].element
             return element if element.kind in ("int", "float") else None

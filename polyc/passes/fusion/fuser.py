@@ -373,10 +373,11 @@ class Fuser:
         return self.tables[id(band)][1]
 
     def scatters(self, nest: Nest) -> bool:
-        """Whether data choose all that a nest writes on a CPU: its rows as they were written touch the least, since
-        nobody knows which elements a tile meets again."""
-        statements = map(self.program.statements.__getitem__, nest.statements)
-        return not self.program.options.gpu and all(self._depends_on_data(nest, s) for s in statements)
+        """Whether data choose the elements that all statements of a nest write, on a CPU: its rows as they were written
+        touch the least, since nobody knows which elements a tile meets again."""
+        statements = [self.program.statements[name] for name in nest.statements]
+        written = ([a for a in s.accesses if a.kind is not AccessKind.READ] for s in statements)
+        return not self.program.options.gpu and all(any(a.loose or not a.exact for a in own) for own in written)
 
     def _depends_on_data(self, nest: Nest, statement: Statement) -> bool:
         """Whether it depends on data which elements a statement writes, or whether it does.

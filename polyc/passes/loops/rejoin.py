@@ -65,9 +65,9 @@ class _Rejoiner:
             case Band() if _in_registers(node):
                 return node
             case Sequence():
-                if (whole := self.wholes(node, above)) is not node:
+                if not above and (whole := self.wholes(node, above)) is not node:
                     return self.at(whole, above)
-                if (loops := self.siblings.loops(node, above)) is not node:
+                if not above and (loops := self.siblings.loops(node, above)) is not node:
                     self.tell(node, loops)
                     return self.at(loops, above)
                 nests = self.siblings.nests(node, above)
@@ -108,11 +108,19 @@ class _Rejoiner:
 
     def goes_before(self, group: list[Filter], step: Filter, above: tuple[Member, ...]) -> bool:
         """Whether a step without loops needs nothing of the steps before it."""
-        return not has_loops(step.child) and not any(self.siblings.leads(one, step, above) for one in group)
+        if has_loops(step.child) or not self.is_written(step):
+            return False
+        return not any(self.siblings.leads(one, step, above) for one in group)
+
+    def is_written(self, step: Filter) -> bool:
+        """Whether a step runs statements of the region alone: nobody knows what copies lead to."""
+        return set(names(step.filter)) <= self.siblings.program.scop.statements.keys()
 
     def goes_behind(self, plain: Filter, step: Filter, above: tuple[Member, ...]) -> bool:
         """Whether a step without loops gives nothing to one behind it."""
-        return not has_loops(plain.child) and not self.siblings.leads(plain, step, above)
+        if has_loops(plain.child) or not self.is_written(plain):
+            return False
+        return not self.siblings.leads(plain, step, above)
 
     def source(self, step: Filter) -> int:
         """A number for the innermost loop of the source in which all statements of a step are; another for each step

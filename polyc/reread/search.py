@@ -292,7 +292,7 @@ class _Walk:
             self.read(index)
             waiting += kept
         waiting = [one for one in waiting if one not in self.fresh]
-        while at < len(found) and found[at] in waiting:
+        while at < len(found) and (found[at] in waiting or found[at] in self.fresh):  # some of them twice
             self.fresh.append(found[at])
             waiting = [one for one in waiting if one != found[at]]
             at += 1

@@ -308,3 +308,42 @@ def test_what_a_condition_has_touched_is_seen_below_it(tmp_path: Path) -> None:
     assert any(region.program.scop.search is not None for region in regions)
     assert not {remark.code for region in regions for remark in region.program.remarks} & {"verification-failed"}
     run_alike(GROUPS + GROUPS_MAIN, render_file(source, regions), tmp_path)
+
+
+SAME = """#include <stdio.h>
+void same(int n, int m, double *c, double *out, const int *at)
+{
+    for (int i = 0; i < m; i++)
+        c[at[i]] += 1;
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++)
+            out[i * n + j] = c[i * 16 + j] + (j > 2 ? c[j * 16 + j] : c[3 * i + j]);
+}
+"""
+SAME_MAIN = """
+int main(void)
+{
+    static double c[400], out[400];
+    static int at[40];
+    for (int i = 0; i < 40; i++)
+        at[i] = i * i % 97;
+    same(15, 40, c, out, at);
+    for (int i = 0; i < 225; i++)
+        printf("%g\\n", out[i]);
+    same(15, 40, c, c + 1, at);
+    for (int i = 0; i < 225; i++)
+        printf("%g\\n", c[i]);
+    return 0;
+}
+"""
+
+
+def test_two_references_that_begin_at_one_element(tmp_path: Path) -> None:
+    """What the first iteration touches is kept twice then."""
+    file = tmp_path / "t.c"
+    file.write_text(SAME + SAME_MAIN)
+    source = read(str(file), InputOptions(detect=True))
+    regions = [compile_region(region, Options(threads="always", tile_sizes=None)) for region in source.regions]
+    assert any(region.program.scop.search is not None for region in regions)
+    assert not {remark.code for region in regions for remark in region.program.remarks} & {"verification-failed"}
+    run_alike(SAME + SAME_MAIN, render_file(source, regions), tmp_path)

@@ -55,7 +55,7 @@ from polyc.frontend.idioms.rows import Rows
 from polyc.frontend.idioms.structs import with_first_values
 from polyc.frontend.idioms.sums import is_pointer
 from polyc.frontend.idioms.transfers import moved, with_transfers
-from polyc.frontend.idioms.turns import Plane, assume_planes, with_turns
+from polyc.frontend.idioms.turns import with_turns
 from polyc.frontend.idioms.walks import ends_compared, followed_values, walked, with_values
 from polyc.frontend.idioms.webs import with_webs
 from polyc.frontend.inspection import Asking, asking
@@ -254,8 +254,7 @@ class Modeller:
 
         written_by_user, flips = with_flips(written_by_user, scope, self.is_own, constant_before)
         written_by_user, steps = with_known_steps(written_by_user, scope, constant_before)
-        planes: list[Plane] = []
-        written_by_user = with_first_values(with_turns(written_by_user, scope, self.is_own, planes), scope)
+        written_by_user = with_first_values(with_turns(written_by_user, scope, self.is_own), scope)
         follow = partial(
             with_values,
             scope=scope,
@@ -267,11 +266,10 @@ class Modeller:
         )
         named = {key: value for key, value in steps.items() if not scope.symbols[key].constant}
         followed = followed_values(written_by_user, scope, follow).beside(flips | named)
-        walked_on = with_turns(followed.body, scope, self.is_own, planes)  # of pointers along rows
-        followed = replace(followed, body=walked_on)
+        followed = replace(followed, body=with_turns(followed.body, scope, self.is_own))  # of pointers along rows
         apart, split = with_webs(followed.body, scope, self.is_read_behind)
         exchanges = Exchanges(scope, with_indices(apart, scope))
-        rows = Rows(scope, exchanges.body)
+        rows = Rows(scope, exchanges.body, self.is_own)
         body = rows.body
         written = frozenset(writes(body))
         assigned = frozenset(assigned_scalars(body) | {*self.moved})
@@ -295,7 +293,6 @@ class Modeller:
         for known in told_sizes(region, self.parsed.function, mentions(body)):
             region.context = region.context.intersect(known)
         assume_rows(region, rows)
-        assume_planes(region, planes)
         after = After(region, self.parsed.function, self.path, self.marked.live_out, self.options.live_out)
         after.check()
         asked = self.asked_loops(region, body)

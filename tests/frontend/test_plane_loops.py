@@ -1,4 +1,4 @@
-"""Loops over all elements of planes, through whose rows other loops go."""
+"""Loops over all elements of planes of one array, through whose rows other loops go (`idioms/rows.py`)."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ TEXT = """
 void f(int nb, int h, int w, const float *x, float *y, float *m)
 {
     int p;
+    const int n = h * w;
     (void)p;
+    (void)n;
 #pragma scop
     for (int b = 0; b < nb; b++)
         for (int i = 0; i < h; i++)
@@ -46,7 +48,12 @@ def depth(found: Scop) -> int:
 
 @pytest.mark.parametrize(
     "head",
-    ["for (int p = 0; p < h * w; p++)", "for (int p = 0; p < w * h; ++p)", "for (p = 0; p < h * w; p++)"],
+    [
+        "for (int p = 0; p < h * w; p++)",
+        "for (int p = 0; p < w * h; ++p)",
+        "for (p = 0; p < h * w; p++)",
+        "for (int p = 0; p < n; p++)",
+    ],
 )
 def test_rows_of_planes(head: str, tmp_path: Path) -> None:
     text = TEXT.replace("LOOP", head + BODY).replace("BEHIND", "")

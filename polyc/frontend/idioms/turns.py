@@ -8,27 +8,14 @@ requires: a, b and s are sizes that the region does not change; nobody else read
 assumes:  s > 0 (the quotient is a parameter, and its divisor is asked about: `Affine.invariant`)
 
 With a row of s elements for each turn, `x[i + j]` is an element of `x[][s]` (`sets/delinear.py`).
-
-Loops over all elements of a plane, of which other loops of the region go through the rows:
-
-rewrite:  for (p = 0; p < h * w; p++) S(p)
-          ->  for (p = 0; p < h; p++) for (q = 0; q < w; q++) S(p * w + q)
-assumes:  h >= 0 or w >= 0 (`assume_planes`)
-requires: h and w are sizes that the region does not change; another loop of it ends at w, and a subscript has a
-          multiple of w; nobody else reads p
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from functools import reduce
-
-import islpy as isl
+from collections.abc import Callable
 
 from polyc.analysis.expressions.facts import assigned_scalars, constant, mentions, writes
-from polyc.frontend.c.state import EVERYTHING, Env, Region, number
 from polyc.frontend.c.symbols import Scope, Symbol
-from polyc.frontend.sets.affine import Affine
 from polyc.frontend.text.asserts import ASSERTED
 from polyc.model import ctree as c
 from polyc.model.scop import CType, Storage
@@ -37,38 +24,9 @@ from polyc.records import dataclass, replace
 _ZERO = c.Literal("0")
 
 
-Plane = tuple[c.Expr, c.Expr]
-"""The number of its rows, and their length."""
-
-
-def with_turns(body: c.Block, scope: Scope, is_own: Callable[[Symbol], bool], planes: list[Plane]) -> c.Block:
-    """The region with such loops; itself where it has none. planes: gets those of which loops go through the rows"""
-    turns = _Turns(scope, body, frozenset(writes(body)), is_own, _row_lengths(body), planes)
-    return c.rewrite(body, turns.changed)
-
-
-def assume_planes(region: Region, planes: Iterable[Plane]) -> None:
-    """Take it that no plane has less than no rows of less than no elements each, which would be some."""
-    affine = Affine(region)
-    for plane in dict.fromkeys(planes):
-        sizes = [affine.value(size, Env()) for size in plane]
-        none = [size[0].ge_set(number(0)) for size in sizes if size is not None]
-        region.assumed = region.assumed.intersect(reduce(isl.Set.union, none, EVERYTHING if not none else none[0]))
-
-
-def _row_lengths(body: c.Block) -> frozenset[str]:
-    """Names of sizes at which loops end, and of which subscripts have multiples that move."""
-    ends = {
-        node.condition.right.name
-        for node in c.walk(body)
-        if isinstance(node, c.For) and isinstance(node.condition, c.Binary) and isinstance(node.condition.right, c.Name)
-    }
-    found = set[str]()
-    for node in (inner for one in c.walk(body) if isinstance(one, c.Subscript) for inner in c.walk(one.index)):
-        match node:
-            case c.Binary(op="*", left=left, right=c.Name(name=name)) if name in ends and mentions(left):
-                found.add(name)
-    return frozenset(found)
+def with_turns(body: c.Block, scope: Scope, is_own: Callable[[Symbol], bool]) -> c.Block:
+    """The region with such loops; itself where it has none."""
+    return c.rewrite(body, _Turns(scope, body, frozenset(writes(body)), is_own).changed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,57 +35,17 @@ class _Turns:
     region: c.Block
     written: frozenset[str]
     is_own: Callable[[Symbol], bool]
-    rows: frozenset[str]
-    """What `_row_lengths` found."""
-    planes: list[Plane]
     below: tuple[tuple[str, c.Expr], ...] = ()
     """Counters of loops around from 0 on, and their ends."""
 
     def changed(self, node: c.Node) -> c.Node | None:
         if not isinstance(node, c.For):
             return None
-        if (planes := self.plane(node)) is not None:
-            return planes
         if (found := self.counted(node)) is None:
             inside = self.inside(node)
             return None if inside is self else replace(node, body=c.rewrite(node.body, inside.changed))
         condition, loop = found
         return c.If(condition, replace(loop, body=c.rewrite(loop.body, self.changed)), None, node.span)
-
-    def plane(self, node: c.For) -> c.For | None:
-        """A loop over the elements of a plane, row by row."""
-        match node:
-            case c.For(
-                init=c.Decl(name=key, extents=(), init=start) | c.Assign(op="=", target=c.Name(name=key), value=start),
-                condition=c.Binary(op="<", left=c.Name(name=compared), right=c.Binary(op="*", left=one, right=other)),
-                step=c.Postfix(op="++", operand=c.Name(name=stepped)) | c.Unary(op="++", operand=c.Name(name=stepped)),
-            ) if start == _ZERO and key == compared == stepped and key not in assigned_scalars(node.body):
-                pass
-            case _:
-                return None
-        both = [(a, b) for a, b in ((one, other), (other, one)) if isinstance(b, c.Name) and b.name in self.rows]
-        symbol = self.scope.symbols.get(key)
-        if not both or symbol is None or not self.may_count_turns(node, symbol):
-            return None
-        count, length = both[0]
-        if not (self.is_size(count, symbol) and self.is_size(length, symbol)) or constant(count) is not None:
-            return None
-        column = self.scope.like(symbol, symbol.c_name)
-        inner = c.Name(column.key, node.span)
-        here = c.Binary("+", c.Binary("*", c.Name(key, node.span), length), inner)
-        body = c.rewrite(node.body, lambda item: here if item == c.Name(key) else None)
-        first = c.Decl(symbol.shape.element.text, column.key, (), _ZERO)
-        condition = c.Binary("<", inner, length, node.span)
-        row = c.For(first, condition, c.Postfix("++", inner, node.span), c.rewrite(body, self.changed), span=node.span)
-        self.planes.append((count, length))
-        return replace(node, condition=c.Binary("<", c.Name(key, node.span), count, node.span), body=c.Block((row,)))
-
-    def may_count_turns(self, node: c.For, symbol: Symbol) -> bool:
-        """Whether nobody but the loop knows the values of its variable."""
-        if symbol.rank or not symbol.is_integer or symbol.node is None or symbol.key in assigned_scalars(node.body):
-            return False
-        declared = isinstance(node.init, c.Decl)
-        return declared or (self.is_own(symbol) and not _is_read_outside(self.region, symbol.key))
 
     def inside(self, node: c.For) -> _Turns:
         """What is known in the body of a loop."""
@@ -152,7 +70,10 @@ class _Turns:
             case _:
                 return None
         symbol = self.scope.symbols.get(key)
-        if symbol is None or not self.may_count_turns(node, symbol):
+        if symbol is None or symbol.rank or not symbol.is_integer or key in assigned_scalars(node.body):
+            return None
+        declared = isinstance(node.init, c.Decl)
+        if not declared and (not self.is_own(symbol) or is_read_outside(self.region, key)):
             return None
         turns = self.turns(start, end, step) if op == "<" else None
         parts = (end, step) if turns is not None else (start, end, step)
@@ -250,7 +171,7 @@ def _is_kept(type_: CType, counter: CType) -> bool:
     return same or (type_.size_bytes < counter.size_bytes and (counter.signed or not type_.signed))
 
 
-def _is_read_outside(node: c.Node, key: str) -> bool:
+def is_read_outside(node: c.Node, key: str) -> bool:
     """Whether a variable is mentioned outside of the loops that begin with it."""
     match node:
         case c.Name(name=name):
@@ -258,7 +179,7 @@ def _is_read_outside(node: c.Node, key: str) -> bool:
         case c.For(init=c.Decl(name=name, init=start) | c.Assign(op="=", target=c.Name(name=name), value=start)):
             if name == key:
                 return start is not None and key in mentions(start)
-    return any(_is_read_outside(child, key) for child in c.children(node))
+    return any(is_read_outside(child, key) for child in c.children(node))
 
 
 __all__ = ["with_turns"]

@@ -280,7 +280,8 @@ DONE: dict[str, Code] = {
         "Statements run in one loop, as they were written",
         "Sums, searches for the largest element and other recurrences, or stores to elements of one array, that need "
         "nothing of each other, were written in one loop, and got nothing from a loop of their own: they share it "
-        "again, so that a core waits for all of them at once, and lines of the cache are written once.",
+        "again, so that a core waits for all of them at once, and lines of the cache are written once. Or a core does "
+        "the rest of a loop while it waits for a sum in it; or nests touch the same rows, which stay in the caches.",
         NOTHING,
         "cpu.md#filters",
     ),

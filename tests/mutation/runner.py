@@ -110,7 +110,7 @@ WHERE = {
     "edges": ("upwind", "classes", "clamped"),
     "jam": ("streams", "solve", "upper"),
     "spread": ("filter", "columns", "own_rows", "where_largest", "row_sums"),
-    "rejoin": ("rejoined",),
+    "rejoin": ("rejoined", "turns_of_rows"),
     "feed": ("counted",),
     "ahead": ("scattered",),
     "prefetch": ("blocks",),

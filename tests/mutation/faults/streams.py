@@ -238,6 +238,13 @@ add("rejoin", "branch of equal values", "", of_branches(or_equal))
 add("rejoin", "one of two chosen", "the other always", of_branches(last_always))
 add("rejoin", "otherwise", "", of_branches(lambda node: c.If(node.condition, c.Block(()), node.then)))
 add("rejoin", "loops backwards", "", after_pass("rejoin", e.everywhere(e.band_edit(e.reversed_last))))
+add(
+    "rejoin",
+    "loops in parallel",
+    "as if they carried nothing",
+    after_pass("rejoin", e.everywhere(e.band_edit(e.all_coincident))),
+)
+add("rejoin", "steps turned", "", after_pass("rejoin", e.everywhere(e.reversed_steps)))
 add("spread", "choice taken away", "", of_choices(lambda store: replace(store, op="-=")))
 add("spread", "choice of the next value", "", of_choices(difference_of(lambda v: c.Binary("+", v, c.Literal("1")))))
 add("spread", "choice that may overflow", "", of_choices(difference_of(without_cast)))

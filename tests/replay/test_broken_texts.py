@@ -35,7 +35,7 @@ BREAKS = (
     ),
     Break("a vector from elsewhere", "product", "(B_panel[k - kt][8 * j])", "(B_panel[k - kt][8 * j + 1])", "C[0][0]"),
     Break("an element looked up beside it", "looked_up", ", 12, k + 1)", ", 12, k)", "out[0][0] has another value"),
-    Break("a question that is not asked", "bins", "(index < n)", "(index < n + 9)", "h[5] has another value"),
+    Break("a question that is not asked", "bins", "(index < n)", "(index < n + 9)", "h[6] has another value"),
     Break("no memory and no other branch", "overlapped", "if (a_next && c_next)", "if (c_next || n > 2)", "no memory"),
     Break("tiles of time without a border", "overlapped", "x0t - 3); x0 <", "x0t - 2); x0 <", "has another value"),
     Break("a macro of another text", "jacobi", "((a) < (b) ? (a) : (b))", "((a) < (b) ? (b) : (a))", "polyc_min"),

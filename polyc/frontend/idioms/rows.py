@@ -76,13 +76,14 @@ class Rows:
                 return None
         if sides is None:
             return None
+        plane = all(mentions(side) for side in sides)  # of 4 * h elements, 4 parts of a row may be meant
         flat = [n for n in c.walk(node.body) if isinstance(n, c.Subscript) and _moves_by_one(n.index, head.key)]
         known = {
             row
             for n in flat
             if isinstance(n.base, c.Name)
             for row in self.strides.get(n.base.name, ())
-            if n.index == c.Name(head.key) or (n.base.name, row) in self.apart
+            if n.index == c.Name(head.key) or (plane and (n.base.name, row) in self.apart)
         }
         for length, count in (sides, sides[::-1]):
             if isinstance(length, c.Name) and length.name in known:

@@ -66,6 +66,7 @@ from polyc.passes.timetiles.timetiles import tile_time_loops
 from polyc.passes.values.chosen import inline_chosen
 from polyc.passes.values.inline import inline_elementwise
 from polyc.passes.values.temporaries import relocate_temporaries
+from polyc.poly import OverBudget, budget
 from polyc.relaxations import DONE, TEXT, TREE, UNREAD, Outcome, Search, relaxation_for
 from polyc.stack import room_for_depth
 from polyc.verify.order.races import race_faults
@@ -294,7 +295,7 @@ def _with_loops_parted(region: Region, options: Options) -> Compiled:
     done = achieved(found.program, users)
     gained = bool(found.ast and (region.scop.computes_once or users & (done["parallel"] | done["tiled"])))
     if options.target == "openmp" and not region.scop.computes_once and not users <= done["parallel"]:
-        gained = gained and not is_parallel(initial_program(whole, options))  # as a whole all of it has threads
+        gained = gained and not _has_threads(whole, options)  # all of it, as it was written
     if gained and (options.gpu or not _asks_more(region.scop, whole)):
         return found
     other = _with_rows(replace(region, scop=whole), options)
@@ -302,6 +303,15 @@ def _with_loops_parted(region: Region, options: Options) -> Compiled:
         return with_other_values(found, other, region)
     refused = tuple(remark for remark in found.program.remarks if remark.code == fallback.REFUSED)
     return replace(other, program=replace(other.program, remarks=(*refused, *other.program.remarks)))
+
+
+def _has_threads(scop: Scop, options: Options) -> bool:
+    """Whether all outermost loops of a region carry nothing as they were written, if the budget says so."""
+    try:
+        with budget(scop.domain.get_ctx(), options.budget):
+            return is_parallel(initial_program(scop, options))
+    except OverBudget:
+        return False
 
 
 def _in_order(options: Options) -> Options:

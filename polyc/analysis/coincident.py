@@ -18,7 +18,7 @@ from polyc.model.tree import (
     Member,
     Node,
     Sequence,
-    child_nodes,
+    outermost_bands,
     partial_schedule,
     walk,
 )
@@ -69,13 +69,15 @@ def is_serial(program: Program) -> bool:
     if scop.in_place or scop.inspection is not None or any(hidden):
         return False
     marked = _as_written(program)
-    return marked is not None and not any(m.coincident for m in _loops(marked.tree.child))
+    if marked is None:
+        return False
+    return not any(m.coincident for node in walk(marked.tree.child) if isinstance(node, Band) for m in node.members)
 
 
 def is_parallel(program: Program) -> bool:
     """Whether the outermost loops of a region carry no dependence in its own order, as far as that is known."""
     marked = _as_written(program)
-    return marked is not None and all(band.members[0].coincident for band in _outermost(marked.tree.child))
+    return marked is not None and all(band.members[0].coincident for band in outermost_bands(marked.tree.child))
 
 
 def _as_written(program: Program) -> Program | None:
@@ -85,14 +87,6 @@ def _as_written(program: Program) -> Program | None:
             return with_coincident_loops(replace(program, tree=program.scop.tree))
     except OverBudget:
         return None
-
-
-def _loops(node: Node) -> list[Member]:
-    return [member for found in walk(node) if isinstance(found, Band) for member in found.members]
-
-
-def _outermost(node: Node) -> list[Band]:
-    return [node] if isinstance(node, Band) else [band for child in child_nodes(node) for band in _outermost(child)]
 
 
 def within_iteration(relation: isl.UnionMap, members: tuple[Member, ...]) -> isl.UnionMap:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import islpy as isl
 
@@ -125,7 +125,7 @@ def hides(program: Program, parts: list[tuple[Band, tuple[Member, ...]]], thread
     threads: whether some of the loops would run in parallel, and the one would not: then nothing may be left to do
     """
     machine = load_cpu(program.options.machine)
-    apart, latency, every, through = 0.0, 0.0, list[Statement](), set[str]()
+    apart, every, through = 0.0, list[Statement](), set[str]()
     for band, around in parts:
         inner = band.members[-1]
         own = [program.statements[name] for name in names(inner.schedule.domain())]
@@ -159,21 +159,10 @@ def _calls(statement: Statement) -> bool:
 def _alone(statements: list[Statement], machine: Cpu) -> float:
     """Cycles of one core for an iteration of some statements, one element at a time, where nothing waits. What one of
     them has loaded or stored, the others have in a register."""
-    sums = products = busy = 0.0
-    for node in (node for s in statements for node in _computed(s.body)):
-        match node:
-            case c.Binary(op="/"):
-                busy += DIVISION
-            case c.Binary(op="*"):
-                products += 1
-            case c.Binary() | c.Ternary():
-                sums += 1
-            case c.Assign(op=op) if op != "=":
-                sums += 1
-            case c.Call(function=function):
-                busy += 1 / machine.fma_per_cycle if function in CHEAP_CALLS else CALL
-            case _:
-                pass
+    nodes = [node for s in statements for node in _computed(s.body)]
+    sums, products, busy, calls = _counted(nodes)
+    sums += sum(isinstance(node, c.Assign) and node.op != "=" for node in nodes)
+    busy += sum(1 / machine.fma_per_cycle if function in CHEAP_CALLS else CALL for function in calls)
     accesses = [a for s in statements for a in s.accesses if not _is_scalar(a)]
     stored = {_place(a) for a in accesses if a.kind is not AccessKind.READ}
     loaded = {_place(a) for a in accesses if a.kind is AccessKind.READ} - stored
@@ -304,11 +293,11 @@ def _latency(node: c.Node, added: bool, machine: Cpu) -> float:
             return 0.0
 
 
-def _work(statement: Statement, machine: Cpu, lanes: int) -> float:
-    """Cycles of one core for an instance, where nothing waits: operations on vectors of rows, whose elements are loaded
-    and stored one by one."""
+def _counted(nodes: Iterable[c.Node]) -> tuple[float, float, float, list[str]]:
+    """Sums and choices, products, cycles of quotients, and the functions that are called."""
     sums = products = busy = 0.0
-    for node in c.walk(statement.body):
+    calls: list[str] = []
+    for node in nodes:
         match node:
             case c.Binary(op="/"):
                 busy += DIVISION
@@ -316,9 +305,17 @@ def _work(statement: Statement, machine: Cpu, lanes: int) -> float:
                 products += 1
             case c.Binary() | c.Ternary():
                 sums += 1
-            case c.Call():
-                busy += CALL * lanes
+            case c.Call(function=function):
+                calls.append(function)
             case _:
                 pass
+    return sums, products, busy, calls
+
+
+def _work(statement: Statement, machine: Cpu, lanes: int) -> float:
+    """Cycles of one core for an instance, where nothing waits: operations on vectors of rows, whose elements are loaded
+    and stored one by one."""
+    sums, products, busy, calls = _counted(c.walk(statement.body))
+    busy += CALL * lanes * len(calls)
     moved = sum(a.relation.dim(isl.dim_type.out) > 0 for a in statement.accesses)
     return (busy + max(sums, products) / machine.fma_per_cycle) / lanes + moved / MOVED

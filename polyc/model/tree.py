@@ -246,6 +246,15 @@ def walk(node: Node) -> Iterator[Node]:
         yield from walk(child)
 
 
+def outermost_bands(node: Node) -> Iterator[Band]:
+    """The bands of a subtree that stand in no other one."""
+    if isinstance(node, Band):
+        yield node
+        return
+    for child in child_nodes(node):
+        yield from outermost_bands(child)
+
+
 def instances_below(step: Filter) -> isl.UnionSet:
     """What runs in a step: the instances of its filter, and those that extensions add."""
     found = step.filter

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
+
 from polyc.codegen import render_file
 from polyc.frontend import read
 from polyc.model import ctree as c
@@ -300,16 +302,6 @@ int main(void)
 """
 
 
-def test_what_a_condition_has_touched_is_seen_below_it(tmp_path: Path) -> None:
-    file = tmp_path / "t.c"
-    file.write_text(GROUPS + GROUPS_MAIN)
-    source = read(str(file), InputOptions(detect=True))
-    regions = [compile_region(region, Options(threads="always", tile_sizes=None)) for region in source.regions]
-    assert any(region.program.scop.search is not None for region in regions)
-    assert not {remark.code for region in regions for remark in region.program.remarks} & {"verification-failed"}
-    run_alike(GROUPS + GROUPS_MAIN, render_file(source, regions), tmp_path)
-
-
 SAME = """#include <stdio.h>
 void same(int n, int m, double *c, double *out, const int *at)
 {
@@ -338,12 +330,17 @@ int main(void)
 """
 
 
-def test_two_references_that_begin_at_one_element(tmp_path: Path) -> None:
-    """What the first iteration touches is kept twice then."""
+@pytest.mark.parametrize(
+    "text",
+    [GROUPS + GROUPS_MAIN, SAME + SAME_MAIN],
+    ids=["what a condition has touched, below it", "two references that begin at one element"],
+)
+def test_elements_that_are_touched_again(text: str, tmp_path: Path) -> None:
+    """The search has them once, or twice."""
     file = tmp_path / "t.c"
-    file.write_text(SAME + SAME_MAIN)
+    file.write_text(text)
     source = read(str(file), InputOptions(detect=True))
     regions = [compile_region(region, Options(threads="always", tile_sizes=None)) for region in source.regions]
     assert any(region.program.scop.search is not None for region in regions)
     assert not {remark.code for region in regions for remark in region.program.remarks} & {"verification-failed"}
-    run_alike(SAME + SAME_MAIN, render_file(source, regions), tmp_path)
+    run_alike(text, render_file(source, regions), tmp_path)

@@ -104,27 +104,11 @@ def test_the_loop_that_is_cut_keeps_its_copies(tmp_path: Path) -> None:
     assert lines[at - 2].endswith("reduction(+: count[:16])")
 
 
-COPIED = """
-void f(int n, int steps, double A[n][n], double x[n], double y[n], int kind[n], int count[16])
-{
-#pragma scop
-    for (int t = 0; t < steps; t++) {
-        for (int i = 0; i < n; i++) {
-            double s = 0;
-            for (int j = 0; j < n; j++)
-                s += A[i][j] * x[j];
-            y[i] = s;
-        }
-        for (int i = 0; i < n; i++)
-            x[i] = y[i] / n;
-    }
-    for (int i = 0; i < n; i++)
-        kind[i] = x[i] > 0.5;
-    for (int i = 0; i < n; i++)
-        count[kind[i]]++;
-#pragma endscop
-}
-"""
+PACKED = (Path(__file__).parents[1] / "remarks" / "remarks" / "packed.c").read_text()
+COPIED = PACKED.replace("double y[n])", "double y[n], int kind[n], int count[16])").replace(
+    "#pragma endscop",
+    "for (int i = 0; i < n; i++) kind[i] = x[i] > 0.5;\nfor (int i = 0; i < n; i++) count[kind[i]]++;\n#pragma endscop",
+)
 
 
 def test_copies_stay_before_what_reads_them(tmp_path: Path) -> None:

@@ -268,29 +268,7 @@ def test_rows_that_two_nests_read_are_read_in_one_loop(target: str, tmp_path: Pa
     assert check(region, found, sizes=(1, 2, 3, 9, 40)) == []
 
 
-TURNS = """
-void f(int n, int m, int steps, int a[n][m], int b[n][m], int old[n][m], int live[steps])
-{
-#pragma scop
-    for (int t = 0; t < steps; t++) {
-        for (int i = 0; i < n; i++)
-            for (int j = 0; j < m; j++)
-                b[i][j] = a[i == 0 ? n - 1 : i - 1][j] + a[i][j] > 100;
-        int sum = 0;
-        for (int i = 0; i < n; i++)
-            for (int j = 0; j < m; j++) {
-                if (b[i][j] != a[i][j])
-                    old[i][j] = 0;
-                else
-                    old[i][j] = old[i][j] < 255 ? old[i][j] + 1 : 255;
-                sum += b[i][j];
-                a[i][j] = b[i][j];
-            }
-        live[t] = sum;
-    }
-#pragma endscop
-}
-"""
+TURNS = (Path(__file__).parents[1] / "mutation" / "programs" / "turns_of_rows.c").read_text()
 
 
 def test_what_needs_a_sum_stands_behind_both_nests(tmp_path: Path) -> None:

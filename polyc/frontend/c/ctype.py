@@ -264,6 +264,11 @@ def kept(value: int | None, type_: CType) -> int | None:
     return None if found is None else found[0]
 
 
+def is_narrower(type_: CType, other: CType) -> bool:
+    """Whether another type of whole numbers is wider, and has each value of a type."""
+    return type_.size_bytes < other.size_bytes and (other.signed or not type_.signed)
+
+
 def literal_type(text: str, value: int) -> CType:
     """The type of an integer literal: the first that has its value, of those that its suffix and its base allow."""
     suffix = text.lower()[len(text.lower().rstrip("ul")) :]

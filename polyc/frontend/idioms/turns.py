@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from polyc.analysis.expressions.facts import assigned_scalars, constant, mentions, writes
+from polyc.frontend.c.ctype import is_narrower
 from polyc.frontend.c.symbols import Scope, Symbol
 from polyc.frontend.text.asserts import ASSERTED
 from polyc.model import ctree as c
@@ -168,7 +169,7 @@ class _Ends:
 def _is_kept(type_: CType, counter: CType) -> bool:
     """Whether the counter has each value of a type."""
     same = (type_.size_bytes, type_.signed) == (counter.size_bytes, counter.signed)
-    return same or (type_.size_bytes < counter.size_bytes and (counter.signed or not type_.signed))
+    return same or is_narrower(type_, counter)
 
 
 def is_read_outside(node: c.Node, key: str) -> bool:

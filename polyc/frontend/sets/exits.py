@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from polyc.frontend.c.ctype import is_narrower
 from polyc.frontend.c.expressions import chosen
 from polyc.frontend.c.state import Env, Region
 from polyc.frontend.sets.affine import Affine
@@ -40,8 +41,7 @@ def exit_value(region: Region, node: c.For, loop: Loop, env: Env) -> c.Expr | No
 
 def _keeps(own: CType, other: CType) -> bool:
     """Whether a type has all values of another one, which C converts to it where the two are compared."""
-    narrower = other.kind == own.kind == "int" and other.size_bytes < own.size_bytes
-    return other == own or (narrower and (own.signed or not other.signed))
+    return other == own or (other.kind == own.kind == "int" and is_narrower(other, own))
 
 
 def substituted(expr: c.Expr, names: dict[str, c.Expr]) -> c.Expr:

@@ -94,9 +94,7 @@ class _Rejoiner:
             group = groups[-1] if groups else []
             if group and self.source(group[0]) == self.source(step):
                 group.append(step)
-            elif (
-                group and not has_loops(step.child) and not any(self.siblings.leads(one, step, above) for one in group)
-            ):
+            elif group and self.goes_before(group, step, above):
                 groups.insert(-1, [step])  # `s = 0;` between two loops that were one
             else:
                 groups.append([step])
@@ -142,7 +140,8 @@ class _Rejoiner:
         if {one[-1].coincident for one in chains} != {True, False}:
             return None
         program, loops = self.siblings.program, [band.members[0] for band in source]
-        for member, now in zip(loops, zip(*chains, strict=True), strict=True):
+        levels = list(zip(loops, zip(*chains, strict=True), strict=True))
+        for member, now in levels:
             written = isl.UnionMap.from_union_pw_aff(member.schedule).intersect_domain(program.scop.domain)
             if not written.intersect_domain(ran).domain().is_equal(ran):
                 return None
@@ -154,13 +153,12 @@ class _Rejoiner:
         flow = Outer(above).same_iteration(among(program.dependences.flow, ran))
         within = Outer(tuple(loops)).same_iteration(flow)
         if depth > 1 or not flow.is_subset(within):
-            threads = any(len({m.coincident for m in now}) > 1 for now in zip(*chains, strict=True))
-            threads = depth > 1 and threads
+            threads = depth > 1 and any(len({m.coincident for m in now}) > 1 for _, now in levels)
             if not self.hides(steps, above, threads):
                 return None
         self.joined.append(tuple(statements))
         node = source[-1].child
-        for member, now in reversed(list(zip(loops, zip(*chains, strict=True), strict=True))):
+        for member, now in reversed(levels):
             free = member is not loops[-1] and all(m.coincident for m in now)
             node = Band((replace(member, coincident=free),), False, node)
         return Filter(ran, node)

@@ -21,7 +21,7 @@ from polyc.model.tree import (
     Node,
     Role,
     Sequence,
-    child_nodes,
+    outermost_bands,
     walk,
 )
 from polyc.nests.nest import has_loops
@@ -200,21 +200,12 @@ def _parts_values(node: Node, program: Program, above: tuple[Member, ...]) -> bo
 
 def _bodies(node: Node, above: tuple[Member, ...]) -> Iterator[tuple[set[str], tuple[Member, ...]]]:
     """The statements of each innermost loop, with all loops around it from `above` on."""
-    for inner in _outermost(node):
+    for inner in outermost_bands(node):
         path = (*above, *inner.members)
         if has_loops(inner.child):
             yield from _bodies(inner.child, path)
         else:
             yield set(names_in(inner.members[0].schedule.domain())), path
-
-
-def _outermost(node: Node) -> Iterator[Band]:
-    """The bands of a subtree that stand in no other one."""
-    if isinstance(node, Band):
-        yield node
-        return
-    for child in child_nodes(node):
-        yield from _outermost(child)
 
 
 def _loops(node: Node) -> list[Band]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import ceil, prod
+from math import ceil, lcm, prod
 
 from polyc.cost.given_sizes import ASKED, rounded
 from polyc.machine import Cpu
@@ -76,6 +76,8 @@ class MicroSize:
     """The tile of each further loop that is as good as rows (`Contraction.more`)."""
     inner_m: int = 0
     """Rows of the tiles inside of a triangle on the tile's diagonal; 0: it is summed up without registers."""
+    turned: bool = False
+    """Whether the rows of registers are columns of the result: those of a triangle, which end one by one."""
 
     @property
     def tile(self) -> tuple[int, int, int]:
@@ -146,6 +148,12 @@ def micro_sizes(
     block_m = max(rows, min(room, SHARED_ROWS) // rows * rows)
     block_m = block_m if m is None else _even(m, block_m, rows)
     return [MicroSize(block_m, WIDEST // columns * columns, depth, rows, columns, lanes, reason, True), own]
+
+
+def with_whole_vectors(size: MicroSize) -> MicroSize:
+    """Fewer rows in a tile, where some fill whole vectors: along them a triangle's columns are summed up."""
+    step = lcm(size.rows, size.lanes)
+    return replace(size, block_m=size.block_m // step * step) if size.block_m >= step else size
 
 
 def resized(size: MicroSize, tile: tuple[int, ...]) -> MicroSize:

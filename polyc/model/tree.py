@@ -102,6 +102,8 @@ class Member:
     """For a parallel loop: threads start from these sizes on; None: always."""
     uneven: bool = False
     """For a parallel loop: some of its iterations take much longer than others."""
+    undivided: bool = False
+    """Print as one loop, not as several for parts of its range, each with all that tiles copy and compute."""
     vector: bool = False
     """Print as a vector loop."""
     spans: bool = False

@@ -51,7 +51,7 @@ ROLES = {
     Role.WRITTEN_OUT: "written-out",
 }
 """The words of a band for what its loops are for. They hold for all members but those in tiles, or for positions."""
-FLAGS = ("parallel", "vector", "uneven", "barrier", "spans")
+FLAGS = ("parallel", "vector", "uneven", "undivided", "barrier", "spans")
 """Fields of members that are words of a band, with positions: `parallel(0)`."""
 VALUES = ("size", "worth", "reductions", "atomics", "owned", "stages", "unroll", "lanes", "digit", "line")
 """Fields of members that only the exact text has, with a value for each member: `lanes(-, 8)`; `-` is the default."""

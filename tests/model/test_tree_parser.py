@@ -124,6 +124,7 @@ MEMBER: dict[str, Any] = {
     "parallel": True,
     "worth": WORTH,
     "uneven": True,
+    "undivided": True,
     "vector": True,
     "spans": True,
     "reductions": (("+", "s"), ("min", "t")),

@@ -17,6 +17,7 @@ from tests.mutation.runner import (
     Verdict,
     outcome_of,
     programs_for,
+    target_of,
     unbroken,
 )
 from tests.turns import turn
@@ -104,8 +105,13 @@ def named(name: str) -> Fault:
     return fault
 
 
-def test_programs_are_right_without_a_fault() -> None:
-    assert all(unbroken(name).verified for fault in FAULTS[:1] for name in programs_for(fault))
+EVERY = sorted({(name, target_of(fault)) for fault in FAULTS for name in programs_for(fault)})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("program", "target"), EVERY)
+def test_programs_are_right_without_a_fault(program: str, target: str) -> None:
+    assert unbroken(program, target).verified
 
 
 @pytest.mark.parametrize(("fault", "program"), FEW)

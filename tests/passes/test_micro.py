@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import reduce
 from pathlib import Path
 
 import pytest
@@ -647,28 +648,54 @@ def test_panels_hold_what_is_there_whatever_the_data_say(value: str, sure: bool,
 
 
 TRIANGLE = """
-void f(int n, int d, const float p[d][d], const float c[n][d], float t[n][d])
+void f(int n, int d, const T p[d][d], const T c[2 * n][d], T t[n][d])
 {
 #pragma scop
     for (int i = 0; i < n; i++)
         for (int a = 0; a < d; a++) {
             t[i][a] = 0;
-            for (int b = 0; b < a; b++)
-                t[i][a] += p[a][b] * c[i][b];
+            for (int b = LOW; b < HIGH; b++)
+                t[i][a] += p[a][b] * c[ROW][b];
         }
 #pragma endscop
 }
 """
 
 
+def triangle(low: str, high: str, kind: str = "float", row: str = "i") -> str:
+    told = {"LOW": low, "HIGH": high, "ROW": row, "T ": f"{kind} "}
+    return reduce(lambda text, pair: text.replace(*pair), told.items(), TRIANGLE)
+
+
 def test_the_edge_of_a_triangle_runs_along_rows(tmp_path: Path) -> None:
-    """What is left of a product has no panel, whose layout would like another loop innermost; and where isl leaves out
-    the loop over the last blocks, what is fetched ahead in them is known to be in these."""
-    region = region_of(TRIANGLE, tmp_path)
+    """What is left of a product, which reads every second row, has no panel, whose layout would like another loop
+    innermost; and where isl leaves out the loop over the last blocks, what is fetched ahead in them is known to be in
+    these."""
+    region = region_of(triangle("0", "a", row="2 * i"), tmp_path)
     result = compile_region(region, Options())
     assert result.verified
     assert "text-not-checked" not in {remark.code for remark in result.program.remarks}
-    edge = result.text[result.text.index("t[i][a] += p[a][b] * c[i][b]") - 200 :]
+    edge = result.text[result.text.index("t[i][a] += p[a][b] * c[2 * i][b]") - 200 :]
     assert edge.index("for (long b") < edge.index("t[i][a] +=")
     assert "for (long a" not in edge[edge.index("for (long b") : edge.index("t[i][a] +=")]
     assert check(region, result, sizes=(1, 2, 50, 101)) == []
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "kind"),
+    [("0", "a", "float"), ("0", "a + 1", "double"), ("a", "d", "double"), ("a + 1", "d", "float")],
+)
+def test_columns_that_end_one_by_one_are_summed_up_with_rows_in_vectors(
+    low: str, high: str, kind: str, tmp_path: Path
+) -> None:
+    """On the diagonal no two columns of a register tile have the same steps, but all rows of one column have."""
+    region = region_of(triangle(low, high, kind), tmp_path)
+    result = compile_region(region, Options())
+    codes = [remark.code for remark in result.program.remarks]
+    assert result.verified
+    assert "text-not-checked" not in codes
+    assert "budget" not in codes
+    (told,) = [r.message for r in result.program.remarks if r.code == "register-tile"]
+    assert "one column after the other" in told
+    assert result.text.count("t[i][a] +=") == 0
+    assert check(region, result, sizes=(1, 2, 31, 50, 101)) == []

@@ -278,6 +278,18 @@ def test_what_needs_a_sum_stands_behind_both_nests(tmp_path: Path) -> None:
     assert check(region, found, sizes=(1, 2, 3, 9, 40)) == []
 
 
+POINTS = (Path(__file__).parents[1] / "mutation" / "programs" / "points.c").read_text()
+
+
+def test_what_reads_the_last_row_of_another_keeps_its_own_threads(tmp_path: Path) -> None:
+    """Both loops over rows run in parallel, and one over both would not."""
+    region, found = compiled(POINTS, tmp_path)
+    assert found.verified
+    assert not any(r.code == "verification-failed" for r in found.program.remarks)
+    assert found.text.count("omp parallel for") == 3
+    assert check(region, found, sizes=(1, 2, 3, 9)) == []
+
+
 TABLES = """
 void f(int n, int m, const unsigned char x[m][n], const int node[n], const float g[n], const float h[n],
        double a[m][4][256], double b[m][4][256])

@@ -207,7 +207,9 @@ def _options(band: Band, depth: int, undivided: bool) -> str:
     """What isl is asked to do with the loops of a band, below `depth` other ones."""
     wishes: list[isl.UnionSet] = []
     wanted = [
-        f"atomic[{k}]" for k, m in enumerate(band.members) if m.mapped or (undivided and m.role is not Role.WRITTEN_OUT)
+        f"atomic[{k}]"
+        for k, m in enumerate(band.members)
+        if m.mapped or m.undivided or (undivided and m.role is not Role.WRITTEN_OUT)
     ]
     """One loop, not several for parts of its range: each would be a launch, or share out its own iterations."""
     for k, member in enumerate(band.members):

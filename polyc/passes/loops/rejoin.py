@@ -199,11 +199,20 @@ class _Rejoiner:
             return None
         member = joined_member(first, second)
         filters = [one.filter, other.filter]
+        if self.has_threads(one, above) and self.leads_on(member, filters, above):
+            return None
         sizes = sample_parameters(program)
         if not stays_in_caches(program, (*above, member), filters, sizes):
             return None
         steps = [s for band, ran in zip(bands, filters, strict=True) for s in steps_of(ran, _inside(band))]
         return Filter(one.filter.union(other.filter), Band((member,), False, Sequence(tuple(steps))))
+
+    def leads_on(self, member: Member, steps: list[isl.UnionSet], above: tuple[Member, ...]) -> bool:
+        """Whether an iteration of a loop around two steps needs of one of them what an earlier one did in the other."""
+        every = self.siblings.program.dependences.all
+        between = [every.intersect_domain(a).intersect_range(b) for a, b in (steps, reversed(steps))]
+        carried = Outer(above).same_iteration(between[0].union(between[1]))
+        return not carried.is_subset(Outer((member,)).same_iteration(carried))
 
     def runs_along_rows(self, band: Band) -> bool:
         """Whether no loop of a nest but the innermost ones runs along more rows than these."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cached_property
 from itertools import count
 
 import islpy as isl
@@ -12,7 +13,7 @@ from polyc.cost.micro_sizes import LINE_BYTES, PANEL_BYTES, MicroSize
 from polyc.model import ctree as c
 from polyc.model.program import Buffer, Hoist, Program
 from polyc.model.scop import Access, AccessKind, Statement
-from polyc.model.tree import LEAF, Band, Extension, Filter, Mark, Member, Node, Role, Sequence, restrict
+from polyc.model.tree import LEAF, Band, Extension, Filter, Mark, Member, Node, Role, Sequence, restrict, rewrite
 from polyc.nests.boxes import Box
 from polyc.nests.contractions import Contraction, extent_of, varies
 from polyc.nests.nest import Outer
@@ -31,6 +32,9 @@ MOST_BYTES = PANEL_BYTES * 3 // 2
 TURNED_ROWS = 8
 """Rows of an array that a panel takes side by side. Where rows are a power of two apart their lines fall on one set of
 a cache, and few caches hold more than eight of these."""
+TURNED_VECTORS = 6
+"""Of rows that a column's sums have at once, at most, each in a register: what an addition takes is hidden by the
+others."""
 
 
 def tile_contractions_for_cpu(program: Program) -> Program:
@@ -56,12 +60,17 @@ def tile_contractions_for_cpu(program: Program) -> Program:
 class _MicroTiler(Tiler):
     in_turn: set[int] = field(default_factory=set)
     """Tile loops, by identity, that run one after the other: threads share what is inside."""
+    undivided: set[int] = field(default_factory=set)
+    """Those that isl would divide, by which parts of a triangle are in a tile."""
 
     def at(self, node: Node, above: tuple[Member, ...], added: frozenset[str]) -> Node:
         found = super().at(node, above, added)
-        if isinstance(node, Band) and isinstance(found, Band) and self.in_turn & {id(m) for m in node.members}:
-            return replace(found, members=tuple(replace(m, coincident=False) for m in found.members))
-        return found
+        if not isinstance(node, Band) or not isinstance(found, Band):
+            return found
+        mine = {id(m) for m in node.members}
+        if self.in_turn & mine:
+            found = replace(found, members=tuple(replace(m, coincident=False) for m in found.members))
+        return _in_one_piece(found) if self.undivided & mine else found
 
     def point(self, band: Band, above: tuple[Member, ...], added: frozenset[str]) -> Node:
         tile = above[-len(band.members) :]
@@ -87,6 +96,8 @@ class _MicroTiler(Tiler):
             return band
         if size.shared:
             self.in_turn.update(id(m) for m in tile)
+        if nest.turned:
+            self.undivided.update(id(m) for m in tile)
         self.run_for(nest.made, contraction.statement)
         self.program = nest.program
         self.widening = self.widening.joined(nest.widening)
@@ -125,6 +136,8 @@ class MicroNest(RegisterNest):
         self.result = ""
         self.inside = ""
         """What to say of the triangle in a tile."""
+        self.turned = False
+        """Whether a triangle in a tile has a nest in which columns are rows."""
         self.left = MOST_BYTES
         self.parts: dict[str, isl.Set] = {}
 
@@ -178,7 +191,7 @@ class MicroNest(RegisterNest):
         found = self.among_others(node, summed.filter, isl.UnionSet.from_set(at_ends), tile)
         if not self.elsewhere:
             self.say_it(depth)
-        return found
+        return rewrite(found, _in_one_piece) if self.turned else found
 
     def reaching(self, name: str) -> isl.Set:
         """What of a statement the band runs."""
@@ -385,17 +398,26 @@ class MicroNest(RegisterNest):
         return Sequence(tuple(steps)) if len(steps) > 1 else node
 
     def in_smaller_tiles(self, ends: isl.UnionSet, tile: tuple[Member, ...]) -> Node:
-        """What a tile sums up without registers, since its rows read each other: again in tiles, of fewer rows. What is
-        left of these runs point by point."""
-        plain, size = restrict(self.band, ends), self.micro
-        if not size.inner_m or not isinstance(plain, Band):
+        """What a tile sums up without registers: again in tiles, of fewer rows where rows read each other, or of one
+        column where columns end their sums one by one. What is left of these runs point by point."""
+        plain, c, size = restrict(self.band, ends), self.contraction, self.micro
+        if not isinstance(plain, Band) or size.turned:
             return plain
-        contraction = replace(self.contraction, before=(), after=())
-        (rows,) = tile_members((plain.members[self.contraction.rows],), (size.inner_m,))
-        inner = replace(size, block_m=size.inner_m, inner_m=0)
+        contraction = replace(c, before=(), after=())
+        if size.inner_m:
+            along, inner = c.rows, replace(size, block_m=size.inner_m, inner_m=0)
+            inside = f"a triangle in {size.block_m} rows in the same way, {size.inner_m} rows at a time"
+        elif (vectors := self.vectors_of_rows()) and not c.more:
+            # Neighbours of a vector are rows, which all have the sum's steps; a column is a row of registers.
+            along, contraction = c.columns, replace(contraction, rows=c.columns, columns=c.rows)
+            inner = replace(size, rows=1, columns=vectors * size.lanes, turned=True)
+            inside = f"a triangle in {size.columns} columns one column after the other, {inner.columns} rows at a time"
+        else:
+            return plain
+        strips = tile_members((plain.members[along],), (inner.block_m if along == c.rows else size.columns,))
         mine = frozenset(self.program.buffers) - self.elsewhere
         alone = self.alone - set(self.made)
-        nest = MicroNest(self.program, plain, (*tile, rows), contraction, inner, self.numbers, alone, mine)
+        nest = MicroNest(self.program, plain, (*tile, *strips), contraction, inner, self.numbers, alone, mine)
         try:
             node = nest.node()
         except NoRegisterTile:
@@ -403,8 +425,17 @@ class MicroNest(RegisterNest):
         self.program = nest.program
         self.made += nest.made
         self.widening = self.widening.joined(nest.widening)
-        self.inside = f"; a triangle in {size.block_m} rows in the same way, {size.inner_m} rows at a time"
-        return Band((rows,), False, node)
+        self.inside, self.turned = f"; {inside}", inner.turned
+        return Band(strips, False, node)
+
+    def vectors_of_rows(self) -> int:
+        """How many vectors the sums of one column have, of which a tile's rows fill whole ones; 0: of none."""
+        if not all(self.band.members[p].coincident for p in self.pair):
+            return 0
+        rows = self.above[len(self.around_tiles) + self.contraction.rows]
+        filled = rows.size // self.micro.lanes if rows.size % self.micro.lanes == 0 else 0
+        fitting = (count for count in range(TURNED_VECTORS, 0, -1) if filled and filled % count == 0)
+        return next(fitting, 0) if rows.role is Role.TILE else 0
 
     def instances_of(self, names: tuple[str, ...]) -> isl.UnionSet:
         found = isl.UnionSet.empty(self.typical.get_space())
@@ -427,11 +458,11 @@ class MicroNest(RegisterNest):
     def staged(self, whole: isl.Set, around: tuple[Member, ...], position: int) -> list[Panel]:
         """Copies of the operands that move with the rows, or with the columns."""
         statement = self.program.statements[self.contraction.statement]
-        member = self.band.members[position]
+        member, of_rows = self.band.members[position], position == self.contraction.rows
         found: list[Panel] = []
         known: list[tuple[Access, str, c.Expr | None]] = []
         for access in self.contraction.operands:
-            if not varies(access, member, statement.domain):
+            if not varies(access, member, statement.domain) or (of_rows and self.is_read_in_place(access)):
                 continue
             here = (b for b in self.program.buffers.values() if b.key not in self.elsewhere)
             if any((statement.name, access.ref) in b.accesses for b in here):
@@ -463,11 +494,20 @@ class MicroNest(RegisterNest):
                     self.program = replace(self.program, hoisted=(*self.program.hoisted, hoist))
         return found
 
+    def is_read_in_place(self, access: Access) -> bool:
+        """Whether an operand needs no panel: each element goes to all of a vector, one after the other along a row."""
+        return self.micro.turned and access.array not in self.written
+
+    @cached_property
+    def written(self) -> set[str]:
+        """The arrays that the region writes."""
+        every = self.program.scop.statements.values()
+        return {a.array for s in every for a in s.accesses if a.kind is not AccessKind.READ}
+
     def constant_around(self, access: Access) -> c.Expr | None:
         """The largest expression around an operand in which all else stays the same, as in `alpha * A[i][k]`."""
         scop = self.program.scop
         body = self.program.statements[self.contraction.statement].body
-        written = {a.array for s in scop.statements.values() for a in s.accesses if a.kind is not AccessKind.READ}
 
         def constant(node: c.Expr) -> bool:
             match node:
@@ -475,7 +515,7 @@ class MicroNest(RegisterNest):
                     return True
                 case c.ArrayRef(array=name, subscripts=subscripts):
                     whole = len(subscripts) == scop.arrays[name].rank
-                    return whole and name not in written and all(isinstance(s, c.Literal) for s in subscripts)
+                    return whole and name not in self.written and all(isinstance(s, c.Literal) for s in subscripts)
                 case _:
                     return False
 
@@ -630,6 +670,13 @@ class MicroNest(RegisterNest):
             )
             found.append(Panel(statement.name, relation, key))
         return found
+
+
+def _in_one_piece(node: Node) -> Node:
+    """A band over tiles whose loops isl does not divide, by which parts of a triangle are in a tile."""
+    if not isinstance(node, Band) or node.members[0].role is not Role.TILE:
+        return node
+    return replace(node, members=tuple(replace(m, undivided=True) for m in node.members))
 
 
 def _in_other_dimensions(cells: isl.Map, dimensions: list[int]) -> isl.Map:

@@ -691,10 +691,17 @@ class RegisterNest:
         }
         for access in statement.accesses:
             private = access.array in self.program.scop.privatizable  # written where nothing lies outside
-            if access.ref not in own and (access.kind is not AccessKind.READ or private or not is_settled(access)):
+            if access.ref not in own and (access.kind is not AccessKind.READ or private):
+                return False
+            if access.ref not in own and not is_settled(access) and not self.is_read_anyway(access, statement, more):
                 return False
         written = [a for a in statement.accesses if a.array == accumulator.array and a.kind is not AccessKind.READ]
         return all(more.apply(self.everywhere(access.relation)).is_disjoint(self.result_cells) for access in written)
+
+    def is_read_anyway(self, access: Access, statement: Statement, more: isl.Set) -> bool:
+        """Whether what lies outside of the domain reads nothing that instances inside do not read at these sizes."""
+        cells = more.apply(self.everywhere(access.relation))
+        return bool(cells.is_subset(self.domain(statement.name).apply(access.relation)))
 
     @cached_property
     def result_cells(self) -> isl.Set:

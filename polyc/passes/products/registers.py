@@ -11,7 +11,16 @@ import islpy as isl
 from polyc.cost.cpu_tiles import TOP
 from polyc.cost.given_sizes import REGISTER_TILES, given_tile
 from polyc.cost.gpu_sizes import ContractionSize, contraction_candidates
-from polyc.cost.micro_sizes import FEW_ROWS, USUAL, MicroSize, fitted, micro_sizes, resized, size_of_short_rows
+from polyc.cost.micro_sizes import (
+    FEW_ROWS,
+    USUAL,
+    MicroSize,
+    fitted,
+    micro_sizes,
+    resized,
+    size_of_short_rows,
+    with_whole_vectors,
+)
 from polyc.cost.storage import STACK_BYTES
 from polyc.machine import load_cpu, load_gpu
 from polyc.model.fragments import Fragment
@@ -152,6 +161,7 @@ def contraction_sizes(
         cpu, alone = load_cpu(options.machine), not outer.members and not others and domain.is_box() and room is None
         moved = (panels[0], panels[1])
         sizes = micro_sizes(cpu, m, n, depth, element.size_bytes, moved, in_place, room, alone)
+        sizes = sizes if domain.is_box() or in_place else [with_whole_vectors(size) for size in sizes]
         own = names(band.members[0].schedule.domain())
         sizes = [resized(size, given_tile(program, REGISTER_TILES, size.tile, own)) for size in sizes]
         return found, [replace(s, block_m=WHOLE) if in_block and (m or 0) <= s.block_m else s for s in sizes]

@@ -132,3 +132,9 @@ def test_an_index_in_turn(before: str, inside: str, end: str, followed: bool, sc
     #pragma endscop
     }}""")
     assert ("cur" not in found.arrays) is followed
+
+
+def test_what_leads_nowhere_keeps_its_branches(scop: Modeller) -> None:
+    """Each of them as a choice between choices would compute the ones before it twice."""
+    found = scop(program("int s = u; if (d[i] & 1) s += 2; if (d[i] & 2) s += 4; b[i] = s;"))
+    assert len(found.statements) == 4

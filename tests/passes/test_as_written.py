@@ -152,3 +152,29 @@ def test_where_a_loop_ends_that_has_a_narrow_bound(bound: str, tmp_path: Path) -
     found = compiled(NARROW.format(bound=bound), tmp_path)
     assert found.verified
     assert "k = 0 < n ? n : 0;" in found.text
+
+
+NIBBLES = """
+void f(int n, const short x[2 * n], unsigned char code[n])
+{
+    int s = 1;
+#pragma scop
+    for (int i = 0; i < 2 * n; i++) {
+        s = (s * 3 + x[i]) % 64;
+        if (i % 2 == 0)
+            code[i / 2] = s & 15;
+        else
+            code[i / 2] |= (s & 15) << 4;
+    }
+#pragma endscop
+}
+"""
+
+
+def test_quotients_in_subscripts_are_as_they_were_written(tmp_path: Path) -> None:
+    """Where i is odd, `i / 2` is `(i + 1) / 2 - 1` as well."""
+    region = region_of(NIBBLES, tmp_path)
+    found = compile_region(region, Options())
+    assert found.verified
+    assert found.text.count("code[i / 2]") == 2
+    assert check(region, found, sizes=(1, 2, 7)) == []

@@ -699,3 +699,29 @@ def test_columns_that_end_one_by_one_are_summed_up_with_rows_in_vectors(
     assert "one column after the other" in told
     assert result.text.count("t[i][a] +=") == 0
     assert check(region, result, sizes=(1, 2, 31, 50, 101)) == []
+
+
+NARROW = """
+void f(int n, int k, const T a[n][k], const T b[k][COLUMNS], T o[n][COLUMNS])
+{
+#pragma scop
+    for (int i = 0; i < n; i++)
+        for (int r = 0; r < COLUMNS; r++) {
+            T s = 0;
+            for (int j = 0; j < k; j++)
+                s += a[i][j] * b[j][r];
+            o[i][r] = s;
+        }
+#pragma endscop
+}
+"""
+
+
+@pytest.mark.parametrize(("kind", "columns", "tiled"), [("double", 12, True), ("float", 8, True), ("float", 5, False)])
+def test_results_of_a_few_columns_have_register_tiles(kind: str, columns: int, tiled: bool, tmp_path: Path) -> None:
+    text = NARROW.replace("COLUMNS", str(columns)).replace("T ", f"{kind} ")
+    region = region_of(text, tmp_path)
+    result = compile_region(region, Options())
+    assert result.verified
+    assert ("register-tile" in {remark.code for remark in result.program.remarks}) == tiled
+    assert check(region, result, sizes=(1, 2, 9, 50)) == []

@@ -396,6 +396,9 @@ class InstancePrinter:
                     return self.cell(array, buffer, name, none, node.ref)
                 index = self._index(relation)
             subscripts = tuple(self.exprs.convert(subscript) for subscript in index)
+            if buffer is None:
+                pairs = zip(node.subscripts, subscripts, strict=True)
+                subscripts = tuple(self._as_written(one, other) for one, other in pairs)
             if buffer is not None and divided:
                 subscripts = self.exprs.differences(index, self._corner(buffer))
             if buffer is not None and planes:
@@ -410,6 +413,23 @@ class InstancePrinter:
                 return self.cell(array, buffer, name, (), node.ref)
             written = _around(buffer, self._partly(access, buffer, written))
         return self.cell(array, buffer, name, written, node.ref)
+
+    def _as_written(self, written: c.Expr, printed: c.Expr) -> c.Expr:
+        """A subscript with a division as it was written, if that is shorter: of `i / 2` isl makes `(i + 1) / 2 - 1` where
+        i is odd."""
+        parts = list(c.walk(written))
+        if not any(isinstance(part, c.Binary) and part.op == "/" for part in parts):
+            return printed
+        plain = {name: one.operand if isinstance(one, c.Cast) else one for name, one in self.loops.items()}
+        known = all(
+            isinstance(part, c.Literal)
+            or (isinstance(part, c.Name) and isinstance(plain.get(part.name), c.Name))
+            or (isinstance(part, c.Binary) and part.op in ("+", "-", "/"))
+            for part in parts
+        )
+        if not known or len(parts) >= sum(1 for _ in c.walk(printed)):
+            return printed
+        return c.rewrite(written, lambda node: plain.get(node.name) if isinstance(node, c.Name) else None)
 
     def _partly(self, access: Access, buffer: Buffer, written: tuple[c.Expr, ...]) -> tuple[c.Expr, ...]:
         """The subscripts in a buffer of an access of which some depend on data: these stay as they were written.

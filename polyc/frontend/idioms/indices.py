@@ -6,7 +6,8 @@ rewrite:  int k = e; if (k < 0) k += n;     ->  int k = e < 0 ? e + n : e;
           int k; if (c) k = e; else k = f;  ->  int k = c ? e : f;
           int k = e; if (k < 0) k = -k; else if (k >= n) k = g;  ->  int k = e < 0 ? -e : e >= n ? g : e;
           int k = e; k = abs(k);            ->  int k = e < 0 ? -e : e;
-requires: whole numbers without side effects and without loads
+requires: whole numbers without side effects and without loads; the value says where something is or what runs: of all
+          others, a choice of choices would be computed again in each of its parts
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ LARGEST = 64
 
 def with_indices(body: c.Block, scope: Scope) -> c.Block:
     """The region with values that are put together where they are declared."""
+    places = leading_to_places(body)
 
     def visit(node: c.Node) -> c.Node | None:
         if not isinstance(node, c.Block):
@@ -37,11 +39,42 @@ def with_indices(body: c.Block, scope: Scope) -> c.Block:
         parts: list[c.Stmt] = []
         for item in node.body:
             item = c.rewrite(item, visit)
-            if not into_declaration(item, parts, scope):
+            if not places.intersection(assigned(item)) or not into_declaration(item, parts, scope):
                 parts.append(item)
         return replace(node, body=tuple(parts))
 
     return c.rewrite(body, visit)
+
+
+def leading_to_places(body: c.Block) -> set[str]:
+    """Variables that subscripts, bounds, conditions and functions are given, and those that these get their values
+    from, unless they get some from memory."""
+    found, sources = set[str](), list[tuple[str, c.Expr]]()
+    for node in c.walk(body):
+        match node:
+            case c.Subscript(index=index):
+                found |= mentions(index)
+            case c.Unary(op="*", operand=address):
+                found |= mentions(address)
+            case c.For(init=init, condition=condition, step=step):
+                found |= {name for part in (init, condition, step) if part is not None for name in mentions(part)}
+            case c.While(condition=condition) | c.If(condition=condition) | c.Ternary(condition=condition):
+                found |= mentions(condition)
+            case c.Call(arguments=arguments):
+                found |= {name for argument in arguments for name in mentions(argument)}
+            case c.Decl(name=name, extents=extents, init=value):
+                found |= {one for extent in extents for one in mentions(extent)}
+                sources += [] if value is None else [(name, value)]
+            case c.Assign(target=c.Name(name=name), value=value):
+                sources.append((name, value))
+            case _:
+                pass
+    loaded = {name for name, value in sources if any(isinstance(n, c.Subscript) for n in c.walk(value))}
+    while True:
+        more = {one for name, value in sources if name in found - loaded for one in mentions(value)} - found
+        if not more:
+            return found
+        found |= more
 
 
 def into_declaration(item: c.Stmt, before: list[c.Stmt], scope: Scope) -> bool:

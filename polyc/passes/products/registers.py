@@ -24,7 +24,7 @@ from polyc.cost.micro_sizes import (
 from polyc.cost.storage import STACK_BYTES
 from polyc.machine import load_cpu, load_gpu
 from polyc.model.fragments import Fragment
-from polyc.model.program import Program
+from polyc.model.program import Options, Program
 from polyc.model.scop import Access, CType
 from polyc.model.tree import Band, Domain, Extension, Leaf, Mark, Member, Node, Role, Sequence, child_nodes
 from polyc.nests.contractions import (
@@ -52,6 +52,15 @@ from polyc.records import dataclass, field, replace
 
 SHORTEST, SMALLEST = 8, 16
 """Sums and tiles below are left to one point a thread."""
+FEWEST = 8
+"""Rows or columns of a result of which a CPU has register tiles: some of their lanes may stay empty."""
+
+
+def fewest(options: Options) -> int:
+    """Rows or columns of a result from which on it has register tiles."""
+    return SMALLEST if options.gpu else FEWEST
+
+
 USUAL_BATCH, USUAL_SIDE, USUAL_CHANNELS = 16, 64, 64
 """Of images, their sides, and filters, where sizes are known at run time only: products have larger ones."""
 
@@ -148,7 +157,8 @@ def contraction_sizes(
     if several is not None:
         return found, [several]
     found = replace(found, more=())
-    if any(e is not None and e < SMALLEST for e in (m, n)) or (depth is not None and depth < SHORTEST):
+    least = fewest(options)
+    if any(e is not None and e < least for e in (m, n)) or (depth is not None and depth < SHORTEST):
         return None, []
     if not options.gpu:
         domain = program.statements[found.statement].domain
@@ -216,7 +226,7 @@ def _with_more_rows(
     steps = _product(inner)
     if steps is None or (not found.window and (not more or None in (m, n, outer, *more) or (m or 0) >= FEW_ROWS)):
         return None
-    enough = (_product([m, *more]) or SMALLEST) >= SMALLEST and (n or SMALLEST) >= SMALLEST
+    enough = (_product([m, *more]) or SMALLEST) >= SMALLEST and (n or FEWEST) >= FEWEST
     if not enough or (depth is not None and depth < SHORTEST):
         return None
     machine = load_cpu(program.options.machine)

@@ -14,7 +14,7 @@ from polyc.model import ctree as c
 from polyc.model.program import Program
 from polyc.model.scop import Access, AccessKind, Array, Scop, Statement, Storage
 from polyc.model.tree import Member
-from polyc.passes.products.registers import SHORTEST, SMALLEST
+from polyc.passes.products.registers import SHORTEST, fewest
 from polyc.poly import affine_of, empty_map, greatest_of, in_name, least_of, maps, out_name
 from polyc.records import dataclass, replace
 
@@ -67,8 +67,8 @@ class Rows:
         return [
             s.name
             for s in (self.scop.statements[name] for name in self.names)
-            if sums_up(self.scop, s, self.array, self.cells(s.name))
-            and not sums_up(self.scop, s, self.array, _access(s, self.array).relation)
+            if sums_up(self.program, s, self.array, self.cells(s.name))
+            and not sums_up(self.program, s, self.array, _access(s, self.array).relation)
         ]
 
     def obstacle(self) -> str | None:
@@ -185,13 +185,15 @@ class Rows:
         return otherwise
 
 
-def sums_up(scop: Scop, statement: Statement, array: str, cells: isl.Map, kinds: Collection[str] = ("float",)) -> bool:
+def sums_up(
+    program: Program, statement: Statement, array: str, cells: isl.Map, kinds: Collection[str] = ("float",)
+) -> bool:
     """Whether a statement adds up products into an array, for two or more loops of the result that each stay with
     another operand (`contractions.py`), and over one more.
 
     cells: where the result is, a function of the statement's instances; kinds: of numbers that it may be
     """
-    if not updates(statement, array) or scop.arrays[array].element.kind not in kinds:
+    if not updates(statement, array) or program.scop.arrays[array].element.kind not in kinds:
         return False
     operands = [a for a in statement.accesses if a.array != array and a.relation.dim(_OUT)]
     if len(operands) < 2 or not all(a.exact for a in operands):
@@ -201,7 +203,8 @@ def sums_up(scop: Scop, statement: Statement, array: str, cells: isl.Map, kinds:
     along = [indices(a.relation) for a in operands]
     if not _may_reach(statement, [k for k in loops if k not in used], SHORTEST):
         return False
-    for pair in combinations([k for k in loops if k in used and _may_reach(statement, [k], SMALLEST)], 2):
+    least = fewest(program.options)
+    for pair in combinations([k for k in loops if k in used and _may_reach(statement, [k], least)], 2):
         moved = {(pair[0] in one, pair[1] in one) for one in along}
         if (True, True) not in moved and {(True, False), (False, True)} <= moved:
             return True

@@ -353,7 +353,7 @@ class _LiveRange:
         """Whether a statement adds up products into the scalar (`expansion.py`), in loops inside of the store's."""
         deep = len(statement.loops) > len(self.store.loops) >= 2
         kinds = ("float", "int") if self.program.options.gpu else ("float",)
-        return deep and sums_up(self.scop, statement, self.array, self.cell(statement.name), kinds)
+        return deep and sums_up(self.program, statement, self.array, self.cell(statement.name), kinds)
 
     # --- is it allowed?
 

@@ -16,6 +16,7 @@ from polyc.analysis.expressions.facts import (
     assigned_scalars,
     at_start,
     base_key,
+    has_jump,
     indices,
     induction,
     is_linear,
@@ -175,7 +176,7 @@ class _Walk:
             raise Unseen("one of its loops runs otherwise")
         if other.condition != node.condition or head.key in assigned_scalars(node.body):
             raise Unseen("one of its loops runs otherwise")
-        if any(isinstance(item, c.Jump) for item in c.walk(node.body)):
+        if has_jump(node.body):
             raise Unseen("a loop of the region may end early")
         inside = list(c.items(other.body))
         if not self.depth:
@@ -200,7 +201,7 @@ class _Walk:
         inside = list(c.items(other.then))
         if other.condition != at_start(condition, head) or other.otherwise is not None:
             raise Unseen("it does not see what a loop touches")
-        if any(isinstance(item, c.Jump) for item in c.walk(node.body)):
+        if has_jump(node.body):
             raise Unseen("a loop of the region may end early")
         if not all(isinstance(item, c.ExprStmt | c.If | c.For | c.Decl) for item in inside):
             raise Unseen("it does not see what the iterations of a loop touch")

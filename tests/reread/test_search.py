@@ -371,3 +371,39 @@ def test_a_sum_with_a_counter_that_is_0() -> None:
         assert with_value(total, "i", zero) == j
         assert with_value(with_value(total, "i", zero), "j", c.Name("n")) == c.Name("n")
     assert with_value(c.Binary("+", i, c.Binary("+", i, j)), "i", zero) == j
+
+
+def test_a_loop_inside_may_end_early_that_touches_nothing_of_it() -> None:
+    text = """
+void f(int n, int hop, int width, int most, float *x, float *out, float mean)
+{
+    int i, k, size = n * hop + width + most;
+    float d[1024];
+    for (i = 0; i < size; i++)
+        x[i] -= mean;
+    for (int m = 0; m < n; m++) {
+        const float *w = x + m * hop;
+        for (k = 1; k <= most; k++) {
+            float s = 0;
+            for (i = 0; i < width; i++) {
+                float e = w[i] - w[i + k];
+                s += e * e;
+            }
+            d[k] = s;
+        }
+        int best = 0;
+        for (k = 1; k < most; k++)
+            if (d[k] > 2.0f) {
+                best = k;
+                break;
+            }
+        out[m] = best;
+    }
+}
+"""
+    (region,) = read("t.c", InputOptions(detect=True), text=text).regions
+    compiled = compile_region(region, Options())
+    assert region.scop.search is not None
+    assert compiled.certificate is not None
+    assert compiled.certificate.text == "shown"
+    assert "verification-failed" not in {remark.code for remark in compiled.program.remarks}

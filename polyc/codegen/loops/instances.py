@@ -415,7 +415,7 @@ class InstancePrinter:
         return self.cell(array, buffer, name, written, node.ref)
 
     def _as_written(self, written: c.Expr, printed: c.Expr) -> c.Expr:
-        """A subscript with a division as it was written, if that is shorter: of `i / 2` isl makes `(i + 1) / 2 - 1` where
+        """A subscript with a division as it was written, if that is shorter: isl makes `(i + 1) / 2 - 1` of it where
         i is odd."""
         parts = list(c.walk(written))
         if not any(isinstance(part, c.Binary) and part.op == "/" for part in parts):

@@ -16,7 +16,7 @@ from polyc.frontend.c.functions import ENDS, has_no_effect
 from polyc.frontend.c.state import EVERYTHING, Env, Region, along, lifted_set, number
 from polyc.frontend.reaching import note_reads
 from polyc.frontend.sets.accesses import READ, WRITE, Collector, Raw
-from polyc.frontend.sets.affine import Affine
+from polyc.frontend.sets.affine import Affine, is_scattered
 from polyc.frontend.sets.choice import as_choice, as_choices, as_exchange
 from polyc.frontend.sets.exits import exit_value, substituted
 from polyc.frontend.sets.loops import Loop, NotAffine, analyse, overflowing
@@ -170,7 +170,7 @@ class Extractor:
     def branch(self, node: c.If, env: Env) -> list[Item]:
         before = self.region.assumed
         holds = self.affine.condition(node.condition, env)
-        if holds is None:
+        if holds is None or is_scattered(holds):
             self.region.assumed = before
             parted = self.parted(node, env)
             if parted is not None:
@@ -178,7 +178,8 @@ class Extractor:
             chosen = self.choice(node, env)
             if chosen is not None:
                 return chosen
-            message = "this condition depends on data: its statement is kept whole"
+            why = "depends on data" if holds is None else "holds in too many pieces of the iterations to follow them"
+            message = f"this condition {why}: its statement is kept whole"
             self.region.note("non-affine-condition", message, node.condition.span or node.span)
             return self.opaque(node, env)
         note_reads(self.region, node.condition, env)
@@ -202,7 +203,7 @@ class Extractor:
                 return all(map(self.chooses, items))
             case c.If(then=then, otherwise=otherwise):
                 return self.chooses(then) and (otherwise is None or self.chooses(otherwise))
-            case c.ExprStmt(expr=c.Assign(op="=", target=c.Name(name=name), value=value)):
+            case c.ExprStmt(expr=c.Assign(target=c.Name(name=name), value=value)):
                 symbol = self.region.symbol(name)
                 local = symbol is not None and symbol.storage in (Storage.REGION, Storage.LOCAL)
                 return local and changes_nothing(value)
@@ -218,7 +219,8 @@ class Extractor:
         if node.otherwise is not None or len(terms) < 2:
             return None
         before = self.region.assumed
-        known = [self.affine.condition(term, env) is not None for term in terms]
+        found = (self.affine.condition(term, env) for term in terms)
+        known = [holds is not None and not is_scattered(holds) for holds in found]
         self.region.assumed = before
         if not all(map(changes_nothing, terms)) or any(isinstance(n, c.Call) for n in c.walk(node.condition)):
             known = [all(known[: k + 1]) for k in range(len(terms))]

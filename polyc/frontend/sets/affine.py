@@ -484,6 +484,16 @@ MOST_TURNS = 3
 """The largest quotient by a parameter that gets a piece of its own."""
 
 
+MOST_PARTS = 12
+"""Convex pieces of the iterations in which a condition holds: the flow of a variable that is changed in more of them
+takes isl minutes to find."""
+
+
+def is_scattered(holds: isl.Set) -> bool:
+    """Whether a condition holds in so many pieces that the region is better off without what it says."""
+    return int(holds.n_basic_set()) > MOST_PARTS and int(holds.coalesce().n_basic_set()) > MOST_PARTS
+
+
 def compared(first: isl.PwAff, op: str, second: isl.PwAff) -> isl.Set:
     """Where a comparison holds; `i >= max(a, b)` as `i >= a and i >= b`.
 

@@ -8,7 +8,7 @@ from polyc.analysis.expressions.facts import assigned_scalars, induction
 from polyc.frontend.c.first_use import Use, first_use
 from polyc.frontend.c.state import Env, Region, variable
 from polyc.frontend.sets.accesses import MAY, READ, WRITE, Collector, Raw
-from polyc.frontend.sets.affine import Affine
+from polyc.frontend.sets.affine import Affine, is_scattered
 from polyc.frontend.sets.loops import NotAffine, analyse
 from polyc.model import ctree as c
 from polyc.records import dataclass, field, replace
@@ -98,6 +98,7 @@ class Opaque:
     def branch(self, node: c.If, env: Env) -> c.Stmt:
         test = self.collector.read(node.condition, env)
         holds = self.affine.condition(node.condition, env)
+        holds = None if holds is None or is_scattered(holds) else holds
         visit = self.statement if holds is not None else self.uncertain
         then = visit(node.then, env.within(holds) if holds is not None else env)
         otherwise = node.otherwise

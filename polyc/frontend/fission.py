@@ -9,12 +9,13 @@ import islpy as isl
 
 from polyc.analysis.expressions.straight import changes_nothing
 from polyc.analysis.extents import text_of
+from polyc.flow import Accesses, compute_flow
 from polyc.frontend.build import Placed, drafts, place, with_loop_as, without_empty
 from polyc.frontend.c.state import Env, Region, along, variable
 from polyc.frontend.extract import Draft, Item, LoopItem
 from polyc.frontend.flow import Flows, accesses_of, stays
 from polyc.frontend.idioms.helpers import is_arithmetic, type_of
-from polyc.frontend.sets.accesses import READ, WRITE, Raw, element_of
+from polyc.frontend.sets.accesses import MAY, READ, WRITE, Raw, element_of
 from polyc.model import ctree as c
 from polyc.model.scop import AccessKind, CType
 from polyc.poly import project
@@ -206,17 +207,23 @@ class _Search:
         while len(loops[-1].items) == 1 and isinstance(loops[-1].items[0], LoopItem):
             loops.append(loops[-1].items[0])
         body = loops[-1].items
-        if len(body) < 2 or all(isinstance(item, Draft) for item in body):
+        if len(body) < 2 or not any(_has_loop(item) for item in body):
             return None
         inside, symbols = self.inside(body), self.region.scope.symbols
         updated = {key for p in inside for key in _updated(p.draft, outermost.key)}
         if not self.carried(inside, around + 1, updated):
             return None
         carried = self.carried(inside, around + 1)
-        items = tuple(item for item in body if {raw.array for d in drafts((item,)) for raw in d.accesses} & carried)
-        apart = tuple(d for d in drafts(items) if {raw.array for raw in d.accesses} & carried)
+        maybe = {raw.array for p in inside for raw in p.draft.accesses if raw.kind is MAY}
+        while True:  # what is changed if data say so waits with what changes it
+            items = tuple(item for item in body if {raw.array for d in drafts((item,)) for raw in d.accesses} & carried)
+            apart = tuple(d for d in drafts(items) if {raw.array for raw in d.accesses} & carried)
+            more = {raw.array for d in apart for raw in d.accesses if raw.kind is not READ} & maybe - carried
+            if not more:
+                break
+            carried |= more
         rest = [p for p in inside if p.draft not in apart]
-        if not any(len(p.draft.env.dims) > around + len(loops) for p in rest):
+        if not any(len(p.draft.env.dims) > around + len(loops) or _has_loop(p.draft) for p in rest):
             return None
         if not all(self.may_wait(draft, carried) for draft in apart):
             return None
@@ -259,12 +266,21 @@ class _Search:
         return bool(reads.apply_range(writes.reverse()).intersect(first.lex_lt_union_map(second)).is_empty())
 
     def flow(self, key: str) -> isl.UnionMap:
-        """The flow of an array; of one that data decide whether it is written, all pairs that touch one cell."""
-        own = [(p, raw) for p in self.placed for raw in p.draft.accesses if raw.array == key]
-        if all(raw.kind in (READ, WRITE) for _, raw in own):
+        """The flow of an array. What is written if data say so may be read, and it keeps what was there before."""
+        maybe = isl.UnionMap.empty(self.flows.order.get_space())
+        for p in self.placed:
+            for raw in p.draft.accesses:
+                if raw.array == key and raw.kind is MAY:
+                    maybe = maybe.union(isl.UnionMap.from_map(p.access(raw)))
+        if maybe.is_empty():
             return self.flows.of(key).dependence
-        touched = reduce(isl.UnionMap.union, (isl.UnionMap.from_map(p.access(raw)) for p, raw in own))
-        return touched.apply_range(touched.reverse())
+        reads, writes = (accesses_of(self.placed, frozenset([key]), reads=which) for which in (True, False))
+        return compute_flow(Accesses(reads.union(maybe), writes, maybe), self.flows.order).dependence
+
+
+def _has_loop(item: Item) -> bool:
+    """Whether it is a loop, or a statement that is kept whole with one in it: a ray that ends where it is dark."""
+    return not isinstance(item, Draft) or c.has_loops(item.body)
 
 
 def _updated(draft: Draft, loop: str) -> set[str]:

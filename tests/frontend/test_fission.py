@@ -62,11 +62,11 @@ def test_a_loop_of_sums_takes_what_is_kept(read_text: Reader) -> None:
 
 def test_what_waits_itself_is_not_kept(read_text: Reader) -> None:
     """What is added has `r`, which reads what the sums give: it is known in their own loop only (20281201:39)."""
-    waits = "double r = 1; for (int j = 0; j < m; j++) if (k[i] > 3) r += w[j]; w[3 * i] -= s + r;"
+    waits = "double r = 1; for (int j = 0; j < m; j++) if (k[i] > 3) r += w[j]; w[3] -= s + r;"
     found = modelled(read_text, region(f"{SUM} {waits}"))
     (name,) = made(found)
     assert texts(found, name)[0] == f"{name}[i] = s;"
-    assert [text for text in texts(found, "w") if "-=" in text] == [f"w[3 * i] -= {name}[i] + r;"]
+    assert [text for text in texts(found, "w") if "-=" in text] == [f"w[3] -= {name}[i] + r;"]
 
 
 @pytest.mark.parametrize(
@@ -76,6 +76,7 @@ def test_what_waits_itself_is_not_kept(read_text: Reader) -> None:
         "for (int j = 0; j < m; j++) b[i][j] = a[i][j]; if (b[i][0] > *t) { *t = b[i][0]; *k = i; }",
         f"for (int l = 0; l < m; l++) {{ {SUM} *t += s * l; }}",
         f"{SUM} *t += s; *w = *w * 0.5 + s;",
+        "double s = 1; for (int j = 0; j < m; j++) { s *= a[i][j]; if (s < 0.1) break; } b[i][0] = s; *t += s;",
     ],
 )
 def test_it_has_a_loop_of_its_own(body: str, read_text: Reader) -> None:

@@ -142,7 +142,7 @@ def test_an_instance_that_is_lost() -> None:
 def test_what_the_value_needs_is_written_before_it() -> None:
     """The value has `r`, which reads what the sums write (20281201:39)."""
     text = SUMS.replace(
-        "*t += s * b[i];", "double r = 1; for (int j = 0; j < n; j++) if (b[j] > 0.5f) r += t[j]; t[2 * i] += s + r;"
+        "*t += s * b[i];", "double r = 1; for (int j = 0; j < n; j++) if (b[j] > 0.5f) r += t[j]; t[0] += s + r;"
     )
     whole, scop = parted(text)
     assert parting_faults(whole, scop) == []

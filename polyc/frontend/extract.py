@@ -203,7 +203,7 @@ class Extractor:
                 return all(map(self.chooses, items))
             case c.If(then=then, otherwise=otherwise):
                 return self.chooses(then) and (otherwise is None or self.chooses(otherwise))
-            case c.ExprStmt(expr=c.Assign(target=c.Name(name=name), value=value)):
+            case c.ExprStmt(expr=c.Assign(op="=", target=c.Name(name=name), value=value)):
                 symbol = self.region.symbol(name)
                 local = symbol is not None and symbol.storage in (Storage.REGION, Storage.LOCAL)
                 return local and changes_nothing(value)

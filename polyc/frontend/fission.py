@@ -9,7 +9,6 @@ import islpy as isl
 
 from polyc.analysis.expressions.straight import changes_nothing
 from polyc.analysis.extents import text_of
-from polyc.flow import Accesses, compute_flow
 from polyc.frontend.build import Placed, drafts, place, with_loop_as, without_empty
 from polyc.frontend.c.state import Env, Region, along, variable
 from polyc.frontend.extract import Draft, Item, LoopItem
@@ -200,7 +199,7 @@ class _Search:
         written = {raw.array for p in inside for raw in p.draft.accesses if raw.kind is not READ}
         names = {p.name for p in inside}
         asked = written if among is None else among
-        return {key for key in asked if not stays(self.flow(key), names, depth, outer=True)}
+        return {key for key in asked if not stays(self.flows.kept(key), names, depth, outer=True)}
 
     def nest(self, outermost: LoopItem, around: int) -> _Nest | None:
         loops = [outermost]
@@ -227,6 +226,8 @@ class _Search:
             return None
         if not all(self.may_wait(draft, carried) for draft in apart):
             return None
+        if maybe and all(self.counts(draft) for draft in apart):
+            return None
         given = {raw.array for p in rest for raw in p.draft.accesses if raw.kind is not READ}
         read = {raw.array for draft in apart for raw in draft.accesses} - carried
         kept = frozenset(key for key in read & given if not symbols[key].rank)
@@ -251,11 +252,18 @@ class _Search:
         plain = all(changes_nothing(call) for call in calls) and not draft.exit_of
         return plain and all(raw.kind is READ or raw.array in carried for raw in draft.accesses)
 
+    def counts(self, draft: Draft) -> bool:
+        """Whether a statement adds up whole numbers, which threads may do in any order where they stand."""
+        written = {raw.array for raw in draft.accesses if raw.kind is not READ}
+        whole = all(self.region.scope.symbols[key].shape.element.kind == "int" for key in written)
+        stores = (node for node in c.walk(draft.body) if isinstance(node, c.Assign))
+        return whole and all(store.op in ("+=", "-=") for store in stores)
+
     def stay_there(self, later: list[Placed], rest: list[Placed], arrays: set[str]) -> bool:
         """Whether nothing that waits reads what is written behind it."""
         if not arrays:
             return True
-        reads = accesses_of(later, frozenset(arrays), reads=True)
+        reads = accesses_of(later, frozenset(arrays), READ)
         writes = reduce(
             isl.UnionMap.union,
             (isl.UnionMap.from_map(p.access(raw)) for p in rest for raw in p.draft.accesses
@@ -264,18 +272,6 @@ class _Search:
         order = self.flows.order
         first, second = order.intersect_domain(reads.domain()), order.intersect_domain(writes.domain())
         return bool(reads.apply_range(writes.reverse()).intersect(first.lex_lt_union_map(second)).is_empty())
-
-    def flow(self, key: str) -> isl.UnionMap:
-        """The flow of an array. What is written if data say so may be read, and it keeps what was there before."""
-        maybe = isl.UnionMap.empty(self.flows.order.get_space())
-        for p in self.placed:
-            for raw in p.draft.accesses:
-                if raw.array == key and raw.kind is MAY:
-                    maybe = maybe.union(isl.UnionMap.from_map(p.access(raw)))
-        if maybe.is_empty():
-            return self.flows.of(key).dependence
-        reads, writes = (accesses_of(self.placed, frozenset([key]), reads=which) for which in (True, False))
-        return compute_flow(Accesses(reads.union(maybe), writes, maybe), self.flows.order).dependence
 
 
 def _has_loop(item: Item) -> bool:

@@ -13,8 +13,8 @@ from polyc.flow import Accesses, Flow, compute_flow
 from polyc.frontend.build import Placed, drafts, order_map, place, without_empty
 from polyc.frontend.c.state import CTX, EVERYTHING, Region, lifted_set
 from polyc.frontend.extract import Draft, Item
-from polyc.frontend.sets.accesses import READ, WRITE, Raw
-from polyc.model.scop import Array
+from polyc.frontend.sets.accesses import MAY, READ, WRITE, Raw
+from polyc.model.scop import AccessKind, Array
 from polyc.poly import OverBudget, budget, in_name, maps, out_name, project, set_name, sets
 from polyc.records import dataclass, field, replace
 
@@ -22,9 +22,8 @@ MOST_OPERATIONS = 500_000
 """isl operations for what is good to know of an array, half a second."""
 
 
-def accesses_of(placed: list[Placed], arrays: frozenset[str], *, reads: bool) -> isl.UnionMap:
-    """Reads, or must-writes, of some arrays: `{ S[i] -> A[x] }`."""
-    kind = READ if reads else WRITE
+def accesses_of(placed: list[Placed], arrays: frozenset[str], kind: AccessKind) -> isl.UnionMap:
+    """The reads, the writes that happen in any case, or the others, of some arrays: `{ S[i] -> A[x] }`."""
     whole = isl.UnionMap.empty(isl.Space.params_alloc(CTX, 0))
     for item in placed:
         for raw in item.draft.accesses:
@@ -55,7 +54,7 @@ def read_first(placed: list[Placed], arrays: frozenset[str], context: isl.Set) -
         read = read.intersect_params(context.params())
         try:
             with budget(CTX, MOST_OPERATIONS):
-                exposed = flow_of(read, accesses_of(placed, frozenset([array]), reads=False), order).live_in.range()
+                exposed = flow_of(read, accesses_of(placed, frozenset([array]), WRITE), order).live_in.range()
         except OverBudget:
             exposed = read.range()  # perhaps all of it
         found |= {set_name(piece): piece for piece in sets(exposed) if not piece.is_empty()}
@@ -162,9 +161,19 @@ class Flows:
         """By what is written in any case."""
         if key not in self._known:
             one = frozenset([key])
-            reads, writes = (accesses_of(self.placed, one, reads=which) for which in (True, False))
+            reads, writes = (accesses_of(self.placed, one, kind) for kind in (READ, WRITE))
             self._known[key] = flow_of(reads, writes, self.order)
         return self._known[key]
+
+    def kept(self, key: str) -> isl.UnionMap:
+        """The flow of an array of which data may decide what is written: that may be read, and it keeps what was there
+        before."""
+        one = frozenset([key])
+        maybe = accesses_of(self.placed, one, MAY)
+        if maybe.is_empty():
+            return self.of(key).dependence
+        reads, writes = (accesses_of(self.placed, one, kind) for kind in (READ, WRITE))
+        return compute_flow(Accesses(reads.union(maybe), writes, maybe), self.order).dependence
 
 
 def stays(pairs: isl.UnionMap, inside: set[str], depth: int, outer: bool = False) -> bool:
@@ -263,13 +272,13 @@ def needed_exits(items: list[Item], region: Region, live: frozenset[str]) -> lis
     arrays = frozenset(exits)
     order = order_map(placed)
     depth = max((len(p.order) for p in placed), default=1)
-    reads = accesses_of(placed, arrays, reads=True)
+    reads = accesses_of(placed, arrays, READ)
     after = isl.UnionMap.empty(isl.Space.params_alloc(CTX, 0))
     for key in exits & live:
         after = after.union(isl.UnionMap.read_from_str(CTX, f"{{ END_[] -> {key}[] }}"))
     last = [str(len(items) + 1), *(["0"] * (depth - 1))]
     order = order.union(isl.UnionMap.read_from_str(CTX, f"{{ END_[] -> [{', '.join(last)}] }}"))
-    writes = accesses_of(placed, arrays, reads=False)
+    writes = accesses_of(placed, arrays, WRITE)
     used = flow_of(reads.union(after), writes, order).dependence.domain()
     names = {id(p.draft): p for p in placed}
 

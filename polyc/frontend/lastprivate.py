@@ -190,7 +190,7 @@ class _Search:
             return False
         if key not in self.live:
             return True
-        writes = accesses_of(self.placed, frozenset([key]), reads=False)
+        writes = accesses_of(self.placed, frozenset([key]), WRITE)
         final = last_writers(Accesses(writes, writes, isl.UnionMap.empty(writes.get_space())), self.flows.order)
         return bool(final.intersect_domain(earlier).is_empty())
 

@@ -47,7 +47,8 @@ ERRORS: dict[str, str] = {
 
 NOTES: dict[str, str] = {
     "non-affine-index": "A subscript is not affine: the whole dimension counts as accessed.",
-    "non-affine-condition": "A condition depends on data: its statement is kept whole, what it writes may be written.",
+    "non-affine-condition": "A condition depends on data, or holds in too many pieces: its statement is kept whole, "
+    "what it writes may be written.",
     "non-affine-loop": "A loop's bounds or step are not affine: the loop is kept whole as one statement.",
     "while-loop": "A while loop is kept whole as one statement.",
     "side-effects": "A function is called that may have side effects: calls stay in order.",

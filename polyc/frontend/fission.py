@@ -226,8 +226,8 @@ class _Search:
             return None
         if not all(self.may_wait(draft, carried) for draft in apart):
             return None
-        if maybe and all(self.counts(draft) for draft in apart):
-            return None
+        if maybe - carried and all(self.counts(draft) for draft in apart):
+            return None  # what an iteration chooses is its own, and threads may count where they stand
         given = {raw.array for p in rest for raw in p.draft.accesses if raw.kind is not READ}
         read = {raw.array for draft in apart for raw in draft.accesses} - carried
         kept = frozenset(key for key in read & given if not symbols[key].rank)

@@ -17,7 +17,7 @@ from polyc.pipeline import compile_region
 from polyc.poly import names
 from polyc.runtime.check import check
 from polyc.verify import check as faults_of
-from tests.programs import after, compiled_file, region_in, region_of
+from tests.programs import after, compiled, compiled_file, region_in, region_of
 
 FILES = sorted((Path(__file__).parent / "strips").glob("*.c"))
 FAILURES = {"verification-failed", "budget", "not-printed"}
@@ -491,3 +491,31 @@ def test_one_strip_does_not_keep_threads_away(tmp_path: Path) -> None:
     assert not FAILURES & {remark.code for remark in result.program.remarks}
     loops = [m for n in walk(result.program.tree.child) if isinstance(n, Band) for m in n.members]
     assert any(member.parallel for member in loops)
+
+
+PERMUTED = """
+#include <math.h>
+void f(int n, int m, int k, int q, const double rank[n][k], int perm[q][m], double out[n])
+{
+#pragma scop
+    for (int g = 0; g < n; g++) {
+        double low = 1e30;
+        for (int p = 0; p < q; p++) {
+            double s = 0;
+            for (int i = 0; i < m; i++)
+                s += rank[g][perm[p][i]];
+            low = fmin(low, s);
+        }
+        out[g] = low;
+    }
+#pragma endscop
+}
+"""
+
+
+def test_rows_in_which_data_lead_somewhere_are_few(tmp_path: Path) -> None:
+    """Each has lines of its own, whichever elements these are."""
+    found = compiled(PERMUTED, tmp_path)
+    assert found.verified
+    assert "s_of[4]" in found.text
+    assert "low_of[4]" in found.text

@@ -40,7 +40,7 @@ from polyc.passes.loops.columns import Column, below_columns, columns_of, with_c
 from polyc.passes.loops.siblings import Siblings
 from polyc.passes.loops.strips import Strips
 from polyc.passes.loops.vectorize import sink
-from polyc.poly import affine_of, among, constant_of, greatest_of, least_of, names, set_name, sets, value_on
+from polyc.poly import affine_of, among, constant_of, greatest_of, least_of, names, pinned, set_name, sets, value_on
 from polyc.records import dataclass, replace
 
 STAGE = "spread"
@@ -168,6 +168,14 @@ def _long_loops(statement: Statement) -> int:
     return count
 
 
+def _leads_from_row_to_row(access: Access, position: int) -> bool:
+    """Whether a dimension of a statement says in which row an access is, and data where in that row."""
+    if not access.loose:
+        return False
+    subscript = subscript_of(replace(access, relation=pinned(access.relation, access.loose)), position)
+    return subscript is not None and subscript < access.relation.dim(isl.dim_type.out) - 1
+
+
 def _straight(node: Node, around: tuple[Member, ...]) -> Iterator[tuple[isl.UnionSet, tuple[Member, ...]]]:
     """The pieces of code that an innermost loop runs: their instances, and the loops around them."""
     match node:
@@ -182,10 +190,10 @@ def _straight(node: Node, around: tuple[Member, ...]) -> Iterator[tuple[isl.Unio
             return
 
 
-def _strip_of(member: Member, above: tuple[Member, ...]) -> int | None:
+def _strip_of(member: Member, above: tuple[Member, ...], most: int) -> int | None:
     """The loop above that makes strips of a loop's iterations, narrow enough for scalars of each."""
     for k, tile in enumerate(above):
-        if tile.role is Role.TILE and tile.coincident and 0 < tile.size <= WIDEST and _follows(tile, member):
+        if tile.role is Role.TILE and tile.coincident and 0 < tile.size <= most and _follows(tile, member):
             return k
     return None
 
@@ -260,7 +268,8 @@ class _Spreader:
         if member is None:
             self.made = self.made or steps is not band.child
             return replace(band, child=self.at(steps, (*above, *band.members)))
-        if self.goes_from_row_to_row(member, columns.get(id(member), ())):
+        apart = self.goes_from_row_to_row(member, columns.get(id(member), ()))
+        if apart:
             size = min(size, APART)
             columns = {id(member): columns_of(self.program, band, member, above, size)}
         others = tuple(m for m in band.members if m is not member)
@@ -269,7 +278,7 @@ class _Spreader:
             steps = _short_unrolled(steps, self.program, band.members)
         across = self.across(written, band, steps, above)
         scalars = tuple(name for name in across if not self.has_places(name, member))
-        strip = None if rows or filled else _strip_of(member, (*above, *others))
+        strip = None if rows or filled else _strip_of(member, (*above, *others), size if apart else WIDEST)
         count = rows or size
         if strip is not None:
             count = (*above, *others)[strip].size
@@ -432,7 +441,7 @@ class _Spreader:
             for access in statement.accesses:
                 if position is None or (statement.name, access.ref) in moved:
                     continue
-                if leads_far(statement, access, position):
+                if leads_far(statement, access, position) or _leads_from_row_to_row(access, position):
                     return True
                 if step_of(access, position, last_stored(self.program, statement.name, access)) != 2:
                     continue

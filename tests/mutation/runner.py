@@ -45,7 +45,16 @@ UNINITIALISED = "-ftrivial-auto-var-init=pattern"
 DETECTED = frozenset({"apart", "bounded", "from_one", "pieces"})
 """Programs without a marked region, whose arrays may overlap."""
 REASSOCIATED = frozenset({"reduction", "sums", "begun"})
-LARGE = ("triangle_sums", "sums_in_place", "two_products", "made_operand", "factors", "across", "afterwards")
+LARGE = (
+    "triangle_sums",
+    "sums_in_place",
+    "sums_end",
+    "two_products",
+    "made_operand",
+    "factors",
+    "across",
+    "afterwards",
+)
 """Programs that run at the large sizes: with several panels and several blocks of what the pass chooses itself."""
 TILES: dict[str, tuple[int, ...] | str | None] = {
     "partly_defined": (5, 7, 3),

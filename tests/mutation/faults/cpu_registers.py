@@ -298,6 +298,10 @@ def other_factors(original: Any) -> Any:
     return constant_around
 
 
+def of_one_more(original: Any) -> Any:
+    return lambda members, sizes: original(members, tuple(size + 1 for size in sizes))
+
+
 def every_value(_original: Any) -> Any:
     return lambda cells, _dimensions: cells
 
@@ -312,6 +316,13 @@ add(
     "triangle_sums",
     "sums_in_place",
 )
+TURNED = (
+    ("rows of a triangle for two tiles", "four vectors of them", always(MicroNest, "vectors_of_rows", 4)),
+    ("triangles in strips of other columns", "", patched(micro, "tile_members", of_one_more)),
+    ("no operand in place", "a panel more", always(MicroNest, "is_read_in_place", False)),
+)
+for name_, what_, install_ in TURNED:
+    add("cpu-registers", name_, what_, install_, "sums_end")
 add("cpu-registers", "rows of a tile in place", "", patched(MicroNest, "tile_of", of_register_tiles))
 add("cpu-registers", "order in a tile not asked", "", patched(MicroNest, "keeps_order", order_not_asked))
 add("cpu-registers", "tiles end with the domain", "", patched(MicroNest, "whole", of_the_domain))

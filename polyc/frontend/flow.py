@@ -153,6 +153,7 @@ class Flows:
     placed: list[Placed]
     order: isl.UnionMap = field(init=False)
     _known: dict[str, Flow] = field(default_factory=dict, init=False)
+    _kept: dict[str, isl.UnionMap] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
         self.order = order_map(self.placed)
@@ -168,12 +169,12 @@ class Flows:
     def kept(self, key: str) -> isl.UnionMap:
         """The flow of an array of which data may decide what is written: that may be read, and it keeps what was there
         before."""
-        one = frozenset([key])
-        maybe = accesses_of(self.placed, one, MAY)
-        if maybe.is_empty():
-            return self.of(key).dependence
-        reads, writes = (accesses_of(self.placed, one, kind) for kind in (READ, WRITE))
-        return compute_flow(Accesses(reads.union(maybe), writes, maybe), self.order).dependence
+        if key not in self._kept:
+            reads, writes, maybe = (accesses_of(self.placed, frozenset([key]), kind) for kind in (READ, WRITE, MAY))
+            chosen = Accesses(reads.union(maybe), writes, maybe)
+            found = self.of(key) if maybe.is_empty() else compute_flow(chosen, self.order)
+            self._kept[key] = found.dependence
+        return self._kept[key]
 
 
 def stays(pairs: isl.UnionMap, inside: set[str], depth: int, outer: bool = False) -> bool:

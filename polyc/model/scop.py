@@ -569,6 +569,12 @@ class Scop:
         return found
 
     @property
+    def written(self) -> frozenset[str]:
+        """The arrays that some statement writes, or may write."""
+        every = (a for s in self.statements.values() for a in s.accesses)
+        return frozenset(a.array for a in every if a.kind is not AccessKind.READ)
+
+    @property
     def bounded(self) -> isl.Set:
         """`[n] -> { : … }`: what the parameters are wherever it runs, with what arrays bound."""
         return self.known if self.bounds is None else self.known.intersect(self.bounds)

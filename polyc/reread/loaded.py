@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Set
 
 from polyc.model import ctree as c
-from polyc.model.scop import AccessKind, Scop
+from polyc.model.scop import Scop
 from polyc.records import replace
 from polyc.reread.parts import Refused
 
@@ -18,7 +18,7 @@ def without_loaded(scop: Scop, statements: tuple[c.Stmt, ...], count: int, taken
     """
     pointers = {array.c_name: array for key, array in scop.arrays.items() if key in scop.loaded}
     sizes = [p for p in scop.parameters if p.name in scop.loaded]
-    written = {a.array for s in scop.statements.values() for a in s.accesses if a.kind is not AccessKind.READ}
+    written = scop.written
     values: dict[str, c.Expr] = {}
     for item in statements[:count]:
         if not isinstance(item, c.Decl) or item.extents or item.heap or item.name in taken | values.keys():

@@ -182,7 +182,7 @@ def has_small_blocks(program: Program) -> bool:
     """
     scop = program.scop
     around, inside = common_loops(scop.tree.child)
-    written = {a.array for s in scop.statements.values() for a in s.accesses if a.kind is not AccessKind.READ}
+    written = scop.written
     if not around or not isinstance(inside, Sequence):
         return False
     own = any(scop.arrays[array].rank for array in written & scop.privatizable)

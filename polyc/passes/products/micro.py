@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from itertools import count
 
 import islpy as isl
@@ -405,16 +404,17 @@ class MicroNest(RegisterNest):
             return plain
         contraction = replace(c, before=(), after=())
         if size.inner_m:
-            along, inner = c.rows, replace(size, block_m=size.inner_m, inner_m=0)
+            along, width, inner = c.rows, size.inner_m, replace(size, block_m=size.inner_m, inner_m=0)
             inside = f"a triangle in {size.block_m} rows in the same way, {size.inner_m} rows at a time"
         elif (vectors := self.vectors_of_rows()) and not c.more:
             # Neighbours of a vector are rows, which all have the sum's steps; a column is a row of registers.
-            along, contraction = c.columns, replace(contraction, rows=c.columns, columns=c.rows)
+            along, width = c.columns, size.columns
+            contraction = replace(contraction, rows=c.columns, columns=c.rows)
             inner = replace(size, rows=1, columns=vectors * size.lanes, turned=True)
             inside = f"a triangle in {size.columns} columns one column after the other, {inner.columns} rows at a time"
         else:
             return plain
-        strips = tile_members((plain.members[along],), (inner.block_m if along == c.rows else size.columns,))
+        strips = tile_members((plain.members[along],), (width,))
         mine = frozenset(self.program.buffers) - self.elsewhere
         alone = self.alone - set(self.made)
         nest = MicroNest(self.program, plain, (*tile, *strips), contraction, inner, self.numbers, alone, mine)
@@ -496,18 +496,13 @@ class MicroNest(RegisterNest):
 
     def is_read_in_place(self, access: Access) -> bool:
         """Whether an operand needs no panel: each element goes to all of a vector, one after the other along a row."""
-        return self.micro.turned and access.array not in self.written
-
-    @cached_property
-    def written(self) -> set[str]:
-        """The arrays that the region writes."""
-        every = self.program.scop.statements.values()
-        return {a.array for s in every for a in s.accesses if a.kind is not AccessKind.READ}
+        return self.micro.turned and access.array not in self.program.scop.written
 
     def constant_around(self, access: Access) -> c.Expr | None:
         """The largest expression around an operand in which all else stays the same, as in `alpha * A[i][k]`."""
         scop = self.program.scop
         body = self.program.statements[self.contraction.statement].body
+        written = scop.written
 
         def constant(node: c.Expr) -> bool:
             match node:
@@ -515,7 +510,7 @@ class MicroNest(RegisterNest):
                     return True
                 case c.ArrayRef(array=name, subscripts=subscripts):
                     whole = len(subscripts) == scop.arrays[name].rank
-                    return whole and name not in self.written and all(isinstance(s, c.Literal) for s in subscripts)
+                    return whole and name not in written and all(isinstance(s, c.Literal) for s in subscripts)
                 case _:
                     return False
 

@@ -244,7 +244,7 @@ class _Step:
 
         math: with a sink [C[i] -> P[j]] for each pair of M, at C's time: the flow into it is that into P[j]
         """
-        written = {a.array for s in self.scop.statements.values() for a in s.accesses if a.kind is not AccessKind.READ}
+        written = self.scop.written
         inputs = {a.array for a in self.producer.accesses if a.kind is AccessKind.READ and a.array in written}
         if not inputs:
             return False

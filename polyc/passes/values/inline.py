@@ -261,7 +261,7 @@ class _Candidate:
 
     def is_overwritten(self) -> bool:
         """math: the flow into M . R equals the one into R, followed by M^-1"""
-        written = {a.array for s in self.scop.statements.values() for a in s.accesses if a.kind is not AccessKind.READ}
+        written = self.scop.written
         inputs = [a for a in self.producer.accesses if a.kind is AccessKind.READ and a.array in written]
         if not inputs:
             return False

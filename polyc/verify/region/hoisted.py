@@ -74,7 +74,7 @@ def _is_settled(node: c.ArrayRef) -> bool:
 
 
 def _is_constant_but_for_its_cell(scop: Scop, hoist: Hoist, array: str) -> bool:
-    written = {a.array for s in scop.statements.values() for a in s.accesses if a.kind is not AccessKind.READ}
+    written = scop.written
     cells = [n for n in c.walk(hoist.value) if isinstance(n, c.ArrayRef) and n.ref == hoist.ref]
     if len(cells) != 1 or cells[0].array != array:
         return False

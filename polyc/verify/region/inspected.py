@@ -28,7 +28,7 @@ from polyc.analysis.expressions.reader import NotAffine, Reader, parameter_space
 from polyc.model import ctree as c
 from polyc.model.fault import Fault
 from polyc.model.program import Program
-from polyc.model.scop import Access, AccessKind, Inspection, Scop, Statement
+from polyc.model.scop import Access, Inspection, Scop, Statement
 from polyc.poly import constant_of, in_name, maps
 from polyc.records import dataclass
 
@@ -140,7 +140,7 @@ def _wrong(program: Program, statement: Statement, access: Access, position: int
     stays = _stays(scop, statement, references[0], position)
     if stays or _is_bounded(scop, access, index, position) or _is_idle(scop, statement, references[0]):
         return ""
-    changed = _written(scop) & {n.array for n in c.walk(index) if isinstance(n, c.ArrayRef)}
+    changed = scop.written & {n.array for n in c.walk(index) if isinstance(n, c.ArrayRef)}
     if changed:
         return f"the region writes {', '.join(sorted(changed))}"
     # Of loop variables and sizes it is known that they are whole numbers.
@@ -167,7 +167,7 @@ def _settled(program: Program, statement: Statement, expr: c.Expr, depth: int = 
 
     def change(node: c.Node) -> c.Node | None:
         nonlocal lost
-        if not isinstance(node, c.ArrayRef) or node.subscripts or node.array not in _written(program.scop):
+        if not isinstance(node, c.ArrayRef) or node.subscripts or node.array not in program.scop.written:
             return None
         maker = _maker(program, statement, node.array)
         if maker is None or lost:
@@ -270,7 +270,7 @@ def _stays(scop: Scop, statement: Statement, reference: c.ArrayRef, position: in
 def _with_sizes(scop: Scop, expr: c.Expr) -> c.Expr:
     """An expression of a statement that is kept whole with the sizes that it reads from a struct which the region
     leaves as it is: `s[0].n` as `s->n`."""
-    sizes, written = {p.expr for p in scop.parameters}, _written(scop)
+    sizes, written = {p.expr for p in scop.parameters}, scop.written
 
     def change(node: c.Node) -> c.Node | None:
         match node:
@@ -401,10 +401,6 @@ def _declaration(body: c.Node, name: str) -> c.Decl | None:
 def _changes(node: c.Node, name: str) -> bool:
     """Whether a body may give a variable another value: it assigns it, or takes its address."""
     return name in assigned_scalars(node) or any(n == c.Unary("&", c.Name(name)) for n in c.walk(node))
-
-
-def _written(scop: Scop) -> set[str]:
-    return {a.array for s in scop.statements.values() for a in s.accesses if a.kind is not AccessKind.READ}
 
 
 def _matches(one: c.Node, two: c.Node, ours: tuple[str, ...], theirs: tuple[str, ...], renamed: dict[str, str]) -> bool:

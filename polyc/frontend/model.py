@@ -52,7 +52,7 @@ from polyc.frontend.idioms.indices import with_indices
 from polyc.frontend.idioms.named import named_values, with_known_steps
 from polyc.frontend.idioms.pointers import TooMany, aliases, parts_given
 from polyc.frontend.idioms.rows import Rows
-from polyc.frontend.idioms.structs import with_first_values
+from polyc.frontend.idioms.structs import with_first_values, with_members_apart
 from polyc.frontend.idioms.sums import is_pointer
 from polyc.frontend.idioms.transfers import moved, with_transfers
 from polyc.frontend.idioms.turns import with_turns
@@ -242,10 +242,19 @@ class Modeller:
         calls = [self.effects.of(item.function) for item in c.walk(written_by_user) if isinstance(item, c.Call)]
         if not any(effect.anything for effect in calls):
             written_by_user = with_fixed_places(written_by_user, scope, not self.unasked)
+        written_by_user = with_members_apart(written_by_user, scope)
         taken, behind = self.taken, self.used_behind
+        within = {
+            item.operand.name
+            for item in c.walk(written_by_user)
+            if isinstance(item, c.Unary) and item.op == "&" and isinstance(item.operand, c.Name)
+        }
+        outermost = {item.name for item in written_by_user.body if isinstance(item, c.Decl)}
 
         def stays(symbol: Symbol) -> bool:
-            return symbol.c_name in (taken | behind if symbol.storage is Storage.REGION else taken)
+            if symbol.storage is Storage.REGION:  # the name may be another variable's elsewhere
+                return symbol.key in within or (symbol.key in outermost and symbol.c_name in behind)
+            return symbol.c_name in taken
 
         def constant_before(symbol: Symbol) -> int | None:
             value = given_before(symbol.c_name, before, self.parsed.function)

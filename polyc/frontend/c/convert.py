@@ -7,7 +7,7 @@ import re
 from pycparser import c_ast
 
 from polyc.errors import Span
-from polyc.frontend.c.expressions import Expressions, Ranged
+from polyc.frontend.c.expressions import Expressions
 from polyc.frontend.c.liveness import jumped_to
 from polyc.frontend.text.trees import walk
 from polyc.model import ctree as c
@@ -215,7 +215,8 @@ class Converter(Expressions):
         span = self.span(start, self.token_end(start))
         if isinstance(node.type, c_ast.FuncDecl):
             return []
-        init_range = self.initialiser(node.init)
+        given = node.init
+        init_range = self.initialiser(given, self.scope.types.shape(node.type)) if given is not None else None
         symbol = self.scope.declare(node, storage, is_loop)
         self.check_type(symbol.shape.element.text, span)
         if set(node.storage or ()) & {"static", "extern", "_Thread_local"}:
@@ -241,9 +242,6 @@ class Converter(Expressions):
             before = text.find("\n", before + 1)
         match = _SPACE.match(text, before + 1)
         return min(name, match.end() if match else name)
-
-    def initialiser(self, node: c_ast.Node | None) -> Ranged | None:
-        return None if node is None else self.expr(node)
 
 
 def declares_type(node: c_ast.Decl) -> bool:

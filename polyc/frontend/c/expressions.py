@@ -9,6 +9,7 @@ from pycparser import c_ast
 
 from polyc.analysis.expressions.facts import base_key
 from polyc.errors import Diagnostic, Span
+from polyc.frontend.c.ctype import Shape
 from polyc.frontend.c.parse import UNKNOWN, Parsed
 from polyc.frontend.c.symbols import Scope, Symbol
 from polyc.frontend.text.literals import as_written
@@ -16,7 +17,7 @@ from polyc.frontend.text.places import Places
 from polyc.frontend.text.source import TOKEN
 from polyc.frontend.text.trees import walk
 from polyc.model import ctree as c
-from polyc.records import dataclass, field
+from polyc.records import dataclass, field, replace
 
 Ranged = tuple[c.Expr, int, int]
 """An expression with its first and last offset in the text that pycparser read."""
@@ -131,7 +132,7 @@ class Expressions:
                 return self.list_of(node)
             case c_ast.CompoundLiteral():
                 start = self.parsed.offset(node.coord)
-                inner, _, end = self.expr(node.init)
+                inner, _, end = self.initialiser(node.init, self.scope.types.shape(node.type))
                 return c.Cast(self.type_text(node.type), inner, self.span(start, end)), start, end
         place = next((part.coord for part in walk(node) if part.coord), None)  # `.x = e` has none of its own
         start = self.parsed.offset(place) if place else 0
@@ -256,6 +257,64 @@ class Expressions:
         found = c.Call(name, tuple(a for a, _, _ in arguments), self.span(start, end))
         return self.expanded(found, self.scope, self.subscripts > 0), start, end
 
+    def initialiser(self, node: c_ast.Node, shape: Shape) -> Ranged:
+        """What something of that shape is given: `{.n = 1, .x = 2}` in the order of its members, the others as zeros.
+        Designators with several links are refused where they stand."""
+        named = [item for item in getattr(node, "exprs", ()) if isinstance(item, c_ast.NamedInitializer)]
+        parts = self.parts_of(shape) if named and isinstance(node, c_ast.InitList) else []
+        given: dict[int, c_ast.Node] = {}
+        place = 0
+        for item in node.exprs if parts else ():
+            if isinstance(item, c_ast.NamedInitializer):
+                place = self.place_of(item.name, parts)
+                item = item.expr
+            if not 0 <= place < len(parts) or place in given or not self.is_given_whole(item, parts[place][1]):
+                return self.expr(node)
+            given[place] = item
+            place += 1
+        if not given:
+            return self.expr(node)
+        values = {at: self.initialiser(item, parts[at][1]) for at, item in given.items()}
+        start = max(0, self.parsed.text.rfind("{", 0, min(first for _, first, _ in values.values()) + 1))
+        end = self.after(max(last for _, _, last in values.values()), "}")
+        span = self.span(start, end)
+        count = len(parts) if parts[0][0] else max(values) + 1  # compilers warn of members without a value
+        filled = (values[at][0] if at in values else self.zero(parts[at][1], span) for at in range(count))
+        return c.InitList(tuple(filled), span), start, end
+
+    def parts_of(self, shape: Shape) -> list[tuple[str, Shape]]:
+        """The members of a struct with their names, or the elements of an array; none where they are not known."""
+        if shape.dims:
+            size = shape.dims[0].size if not shape.dims[0].pointer else None
+            return [("", replace(shape, dims=shape.dims[1:]))] * (size or 0)
+        members = shape.node.decls or () if isinstance(shape.node, c_ast.Struct) else ()
+        if any(not isinstance(item, c_ast.Decl) or item.name is None for item in members):
+            return []
+        return [(item.name, self.scope.types.shape(item.type)) for item in members]
+
+    def is_given_whole(self, item: c_ast.Node, shape: Shape) -> bool:
+        """Whether an initialiser is for all of a part: C lets one leave out the braces of an inner list."""
+        if isinstance(item, c_ast.InitList) or is_scalar(shape):
+            return isinstance(item, c_ast.InitList) != is_scalar(shape)
+        symbol = self.scope.find(item.name) if isinstance(item, c_ast.ID) else None
+        return not shape.dims and symbol is not None and not symbol.rank and symbol.shape.node is shape.node
+
+    def zero(self, shape: Shape, span: Span) -> c.Expr:
+        """The value of a part that an initialiser leaves out, of each member of a struct."""
+        parts = [] if is_scalar(shape) else self.parts_of(shape)[: 1 if shape.dims else None]
+        inner = tuple(self.zero(part, span) for _, part in parts) or (c.Literal("0", span),)
+        return inner[0] if is_scalar(shape) else c.InitList(inner, span)
+
+    def place_of(self, links: list[c_ast.Node], parts: list[tuple[str, Shape]]) -> int:
+        """Which of the parts a designator stands for; -1 for none."""
+        match links:
+            case [c_ast.ID(name=name)]:
+                return next((at for at, (known, _) in enumerate(parts) if known == name), -1)
+            case [c_ast.ArrayDesignator(expr=expr)] if not parts[0][0]:
+                value = self.scope.types.constant(expr)
+                return -1 if value is None else value
+        return -1
+
     def list_of(self, node: c_ast.Node) -> Ranged:
         items = [self.expr(item) for item in node.exprs]
         start = items[0][1] if items else self.parsed.offset(node.coord)
@@ -272,6 +331,11 @@ class Expressions:
         shape = self.scope.types.shape(node)
         stars = "*" * sum(d.pointer for d in shape.dims)
         return f"{shape.element.text} {stars}" if stars else shape.element.text
+
+
+def is_scalar(shape: Shape) -> bool:
+    """Whether it is a number or a pointer."""
+    return shape.dims[0].pointer if shape.dims else shape.node is None
 
 
 def truth(expr: c.Expr) -> c.Expr:

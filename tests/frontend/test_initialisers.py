@@ -1,0 +1,85 @@
+"""Initialisers with designators, and structs of pointers that the region declares."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from polyc.errors import UserError
+from polyc.model.program import InputOptions, Options
+from tests.differential.toolbox import ROUNDING, WARNINGS, assert_verified, compiled_file, run
+
+TYPES = """
+#include <stdio.h>
+struct point { int n; float a[2]; float b; struct { float u, v; } w; };
+struct plane { int h, w; const unsigned char *pix; };
+struct quat { float w, x; };
+static float x[600]; static unsigned char src[600]; static struct quat q[600];
+static int at(const struct plane *p, int y, int x)
+{
+    if (y < 0 || y >= p->h || x >= p->w)
+        return -1;
+    return p->pix[y * p->w + x] * 2;
+}
+static void halve(struct quat *v) { v->w *= 0.5f; v->x *= 0.5f; }
+"""
+BODIES = {
+    "members": "struct point k = {.n = i, .b = 2.0f}; x[i] = k.n * k.b + k.a[1];",
+    "members out of order": "struct point k = {.b = i, .n = 2}; x[i] = k.n * k.b;",
+    "one after a name": "struct point k = {.a = {1, i}, 3, .w = {.v = i}}; x[i] = k.a[1] + 10 * k.b + k.w.v + k.w.u;",
+    "elements": "float t[4] = {[2] = 3.0f, i, [0] = 2}; x[i] = t[0] + 3 * t[1] + 7 * t[2] + 11 * t[3];",
+    "compound literal": "q[i] = (struct quat){.x = i}; x[i] = q[i].x - q[i].w;",
+    "struct with a pointer": "struct plane p = {20, 9, src + 180 * (i % 3)}; x[i] = at(&p, i - 3, i % 9);",
+    "pointer by name": "struct plane p = {.pix = src + i, .w = 5}; x[i] = p.pix[4] + p.w + p.h;",
+    "set by members": "struct plane p; p.pix = src + i; p.w = i / 2; x[i] = p.pix[p.w];",
+    "one name twice": "{ struct quat v = q[i]; halve(&v); q[i] = v; } struct quat *v = q + i; x[i] = v->w + v->x;",
+}
+
+
+def text(body: str) -> str:
+    fill = "for (int i = 0; i < 600; i++) { src[i] = i * 7; q[i].w = i; q[i].x = 2 * i; }"
+    loop = f"#pragma scop\nfor (int i = 0; i < 300; i++) {{ {body} }}\n#pragma endscop\n"
+    shown = 'for (int i = 0; i < 300; i++) printf("%g\\n", x[i]);'
+    return f"{TYPES}int main(void)\n{{\n{fill}\n{loop}{shown}\nreturn 0;\n}}\n"
+
+
+@pytest.mark.parametrize("body", BODIES)
+def test_values_are_the_same(body: str, tmp_path: Path) -> None:
+    file = tmp_path / "original.c"
+    file.write_text(text(BODIES[body]))
+    _, regions, printed = compiled_file(file, InputOptions(), Options(threads="always"))
+    assert_verified(regions)
+    assert "omp parallel for" in regions[0].text
+    (tmp_path / "printed.c").write_text(printed)
+    outputs = []
+    for part in ("original", "printed"):
+        run(
+            "gcc",
+            *WARNINGS,
+            ROUNDING,
+            "-fopenmp",
+            "-O2",
+            "-Wno-unknown-pragmas",
+            "-Wno-unused-function",
+            tmp_path / f"{part}.c",
+            "-o",
+            tmp_path / part,
+        )
+        outputs.append(run(tmp_path / part))
+    assert outputs[0] == outputs[1]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "struct point k = {.w.u = 2}; x[i] = k.w.u;",  # several links
+        "struct point k = {.n = 1, 2, .b = 3}; x[i] = k.b;",  # 2 begins a list without its braces
+        "struct quat k = {.x = 1, .x = 2}; x[i] = k.x;",
+    ],
+)
+def test_what_is_no_plain_list_is_told(body: str, tmp_path: Path) -> None:
+    file = tmp_path / "original.c"
+    file.write_text(text(body))
+    with pytest.raises(UserError, match="cannot stand in a region"):
+        compiled_file(file, InputOptions(), Options())

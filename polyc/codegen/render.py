@@ -16,6 +16,7 @@ from polyc.codegen.blocks.owner_block import with_owners
 from polyc.codegen.blocks.ranges import asked_first, compared, worth_it
 from polyc.codegen.blocks.stream_block import STREAM, STREAMING, with_rows, without_braces
 from polyc.codegen.blocks.threads import asked_of_threads
+from polyc.codegen.blocks.tiles import asked_of_tiles
 from polyc.codegen.blocks.vectors import VectorTypes, with_vectors
 from polyc.codegen.loops.exprs import ExprPrinter, build_for, condition
 from polyc.codegen.loops.first_values import with_first_values
@@ -75,6 +76,7 @@ def render_region(
         ("loaded", lambda body: with_loaded(body, program.scop)),
     ]
     body, enough = asked_of_threads(program, printed.body)
+    enough += asked_of_tiles(program)
     before = body
     steps: list[tuple[str, Body, Body]] = []
     for name, way in ways:

@@ -53,6 +53,13 @@ WINDOW = 3
 TILES_OF_A_CORE = 4
 """Fewer leave cores idle at the end, where their number does not divide by that of cores."""
 
+WRITTEN_IN_VECTORS, WRITTEN_BY_LANE = 4.0, 1.05
+"""Multiply-adds that whole tiles do in the time of one as it was written: where a C compiler makes vectors of it; and
+for each lane, where it sums up one by one (gcc 12, AVX-512, doubles and floats, 2 to 64 columns and steps)."""
+STEPS_AROUND, TILES_AROUND = 24.0, 3.0
+"""Steps of a sum that take as long as what is around it: a tile's results are fetched and stored. And rows of tiles
+that take as long as filling the panel of columns."""
+
 
 @dataclass(frozen=True, slots=True)
 class MicroSize:
@@ -148,6 +155,25 @@ def micro_sizes(
     block_m = max(rows, min(room, SHARED_ROWS) // rows * rows)
     block_m = block_m if m is None else _even(m, block_m, rows)
     return [MicroSize(block_m, WIDEST // columns * columns, depth, rows, columns, lanes, reason, True), own]
+
+
+def written_of(lanes: int, in_vectors: bool) -> float:
+    """How many multiply-adds whole tiles do in the time of one as it was written."""
+    return WRITTEN_IN_VECTORS if in_vectors else WRITTEN_BY_LANE * lanes
+
+
+def more_than_whole(extent: int, tile: int) -> float:
+    """What tiles do beside an extent that is known, as a factor: the last one runs whole."""
+    return ceil(extent / tile) * tile / max(extent, 1)
+
+
+def may_pay(size: MicroSize, m: int | None, n: int | None, k: int | None, written: float) -> bool:
+    """Whether tiles of registers are faster than the loops as written, where what is not known of rows, columns and
+    steps is large."""
+    rows = 1.0 if m is None else more_than_whole(m, size.rows)
+    columns = 1.0 if n is None else more_than_whole(n, size.columns)
+    steps = 1.0 if k is None else 1 + STEPS_AROUND / max(k, 1)
+    return rows * columns * steps < written
 
 
 def with_whole_vectors(size: MicroSize) -> MicroSize:

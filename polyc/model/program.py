@@ -309,6 +309,23 @@ class Snapshot:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class RegisterTile:
+    """A sum of products that tiles of registers take on a CPU, and how fast it was."""
+
+    statement: str
+    rows: tuple[int, ...]
+    """Dimensions of its domain: of the rows of the result,"""
+    columns: tuple[int, ...]
+    """of its columns,"""
+    steps: tuple[int, ...]
+    """and of the sum."""
+    shape: tuple[int, int]
+    """Rows and columns of a tile."""
+    written: float
+    """How many multiply-adds whole tiles do in the time of one as it was written."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Program:
     scop: Scop
     """The region, with producers that were inlined and temporaries that were given another place."""
@@ -327,6 +344,7 @@ class Program:
     touches nothing but cells that no instance of the domain reads, `neutral` where it adds products of zeros."""
     hoisted: tuple[Hoist, ...] = ()
     """Expressions that are computed where panels are filled (`verify/region/hoisted.py` shows that it is the same)."""
+    register_tiles: tuple[RegisterTile, ...] = ()
     remarks: tuple[Remark, ...] = ()
     parted: Scop | None = None
     """The region with members of arrays of structs as arrays of their own, before all else that is done to it."""

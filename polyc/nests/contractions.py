@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import partial
 from itertools import combinations, permutations
+from math import prod
 
 import islpy as isl
 
@@ -14,12 +15,15 @@ from polyc.model.program import Buffer, Program
 from polyc.model.scop import Access, AccessKind
 from polyc.model.tree import Band, Leaf, Member, Node, Sequence
 from polyc.nests.nest import NOWHERE, Outer, values
+from polyc.nests.strides import step_of
 from polyc.nests.tiling import moves
 from polyc.poly import affine_of, everywhere, greatest_of, names, value_on
 from polyc.records import dataclass, replace
 
 WIDEST = 128
 """No tile is wider."""
+PEELED = 16
+"""Steps of a loop up to which C compilers print them one after the other."""
 LEAST = 4, 16
 """Rows and columns that are enough to choose between loops."""
 
@@ -317,6 +321,28 @@ def varies(access: Access, member: Member, domain: isl.Set) -> bool:
     if len(used) != 1 or any(c is None for c in cells):
         return moves(access.relation, member)
     return any(c.involves_dims(isl.dim_type.in_, used[0], 1) for c in cells if c is not None)
+
+
+def dimensions_of(members: Iterable[Member], domain: isl.Set) -> tuple[int, ...]:
+    """The dimensions of a statement that loops go along."""
+    found = [value_on(member.schedule, domain.get_space()) for member in members]
+    count = domain.dim(isl.dim_type.set)
+    return tuple(k for k in range(count) if any(one.involves_dims(isl.dim_type.in_, k, 1) for one in found))
+
+
+def is_vector_as_written(program: Program, found: Contraction) -> bool:
+    """Whether a C compiler makes vectors of the innermost loop as it was written: one along memory, that does not sum
+    up; or around a sum of so few steps that it is unrolled."""
+    statement = program.scop.statements[found.statement]
+    loop = statement.domain.dim(isl.dim_type.set) - 1
+    summing = dimensions_of(found.chain, statement.domain)
+    if loop in summing:
+        steps = [extent_of(program, member, found.statement) for member in found.chain]
+        if not all(steps) or prod(one or 1 for one in steps) > PEELED:
+            return False
+        loop = next((k for k in range(loop, -1, -1) if k not in summing), loop)
+    moved = {step_of(a, loop) for a in statement.accesses}
+    return moved <= {0, 1} and 1 in moved
 
 
 def extent_of(program: Program, member: Member, statement: str, outer: Outer = NOWHERE) -> int | None:

@@ -22,7 +22,7 @@ from polyc.reread.parts import NotComparable, Refused
 from polyc.reread.search import Unseen, behind_search
 
 APART = "polyc_apart"
-PAY = {"polyc_pays", "polyc_threads", "polyc_several", "polyc_many"}
+PAY = {"polyc_pays", "polyc_threads", "polyc_several", "polyc_many", "polyc_tiles"}
 """Let fewer sizes through, for the time that they take: nothing is shown by them."""
 
 

@@ -135,6 +135,15 @@ MEANINGS = {
 #else
 #define polyc_selecti(test, a, b) ((test) ? (a) : (b))
 #endif""",
+    "polyc_tiles": """#ifdef _OPENMP
+#define polyc_tiles(written, tiled) \\
+  __extension__({ int omp_get_max_threads(void); double polyc_w = (written); \\
+    __builtin_expect((polyc_w > 2e5 ? polyc_w * omp_get_max_threads() : polyc_w) > (tiled), 1); })
+#elif defined(__GNUC__)
+#define polyc_tiles(written, tiled) __builtin_expect((written) > (tiled), 1)
+#else
+#define polyc_tiles(written, tiled) ((written) > (tiled))
+#endif""",
     "polyc_pays": "#define polyc_pays(work, ranges) ((work) > 24e3 && (work) > 64. * (ranges))",
 }
 """The macros that `affine.py` and the check of guards read as functions."""

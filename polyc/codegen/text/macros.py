@@ -18,6 +18,10 @@ SEVERAL = "polyc_several"
 """Whether there are several threads to run in."""
 MANY = "polyc_many"
 """Whether there are so many that they are worth a search which takes as long as the loops."""
+TILES = "polyc_tiles"
+"""Whether tiles of registers, which the second number of multiply-adds takes, are worth it where the loops as written
+take the time of the first: in one thread, unless there is enough for all. Without a word on what is likely gcc makes
+less of the loops as written (rank-1 updates took 1.2 times as long)."""
 
 SIMD = "polyc_simd"
 """Before a loop whose iterations do not depend on each other. clang warns where it makes no vectors of one that it was
@@ -172,6 +176,15 @@ MACROS = {
     THREADS: f"#define {THREADS}(worth) (worth)",
     SEVERAL: _more_threads(SEVERAL, 1),
     MANY: _more_threads(MANY, 3),
+    TILES: f"""#ifdef _OPENMP
+#define {TILES}(written, tiled) \\
+  __extension__({{ int omp_get_max_threads(void); double polyc_w = (written); \\
+    __builtin_expect((polyc_w > 2e5 ? polyc_w * omp_get_max_threads() : polyc_w) > (tiled), 1); }})
+#elif defined(__GNUC__)
+#define {TILES}(written, tiled) __builtin_expect((written) > (tiled), 1)
+#else
+#define {TILES}(written, tiled) ((written) > (tiled))
+#endif""",
     **{macro: _extremum(function, macro) for function, macro in EXTREMA.items()},
     **{macro: _vector_extremum(function, macro) for function, macro in VECTOR_EXTREMA.items()},
     **{macro: _root(function, macro) for function, macro in ROOTS.items()},

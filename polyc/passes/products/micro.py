@@ -8,13 +8,14 @@ import islpy as isl
 
 from polyc.analysis.expressions.elementwise import keeps_type
 from polyc.analysis.witness import between
-from polyc.cost.micro_sizes import LINE_BYTES, PANEL_BYTES, MicroSize
+from polyc.cost.given_sizes import ASKED
+from polyc.cost.micro_sizes import LINE_BYTES, PANEL_BYTES, MicroSize, written_of
 from polyc.model import ctree as c
-from polyc.model.program import Buffer, Hoist, Program
+from polyc.model.program import Buffer, Hoist, Program, RegisterTile
 from polyc.model.scop import Access, AccessKind, Statement
 from polyc.model.tree import LEAF, Band, Extension, Filter, Mark, Member, Node, Role, Sequence, restrict, rewrite
 from polyc.nests.boxes import Box
-from polyc.nests.contractions import Contraction, extent_of, varies
+from polyc.nests.contractions import Contraction, dimensions_of, extent_of, is_vector_as_written, varies
 from polyc.nests.nest import Outer
 from polyc.nests.samples import sample_parameters
 from polyc.nests.tiling import tile_members
@@ -281,6 +282,17 @@ class MicroNest(RegisterNest):
             shared=s.shared,
             binds=s.reason,
         )
+        if s.reason != ASKED:
+            self.program = replace(self.program, register_tiles=(*self.program.register_tiles, self.asked()))
+
+    def asked(self) -> RegisterTile:
+        """What is asked of the sizes before the region: whether tiles are faster than the loops as written."""
+        found, size, members = self.contraction, self.micro, self.band.members
+        domain = self.program.scop.statements[found.statement].domain
+        rows = dimensions_of([members[k] for k in (found.rows, *found.more)], domain)
+        columns, steps = dimensions_of([members[found.columns]], domain), dimensions_of(found.chain, domain)
+        written = written_of(size.lanes, is_vector_as_written(self.program, found))
+        return RegisterTile(found.statement, rows, columns, steps, (size.rows, size.columns), written)
 
     # --- loops -----------------------------------------------------------------------------------------------------
 

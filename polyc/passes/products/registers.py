@@ -16,10 +16,12 @@ from polyc.cost.micro_sizes import (
     USUAL,
     MicroSize,
     fitted,
+    may_pay,
     micro_sizes,
     resized,
     size_of_short_rows,
     with_whole_vectors,
+    written_of,
 )
 from polyc.cost.storage import STACK_BYTES
 from polyc.machine import load_cpu, load_gpu
@@ -31,6 +33,7 @@ from polyc.nests.contractions import (
     Contraction,
     contraction_of,
     extent_of,
+    is_vector_as_written,
     is_window,
     loads_neighbours,
     result_first,
@@ -154,8 +157,11 @@ def contraction_sizes(
     others = [member for k, member in enumerate(band.members) if k not in pair and member not in found.chain]
     batch = _product(extent_of(program, member, found.statement) for member in others)
     several = None if options.gpu else _with_more_rows(program, band, found, m, n, depth, element.size_bytes)
+    in_vectors = not options.gpu and is_vector_as_written(program, found)
     if several is not None:
-        return found, [several]
+        rows = _product([m, *(extent_of(program, band.members[k], found.statement) for k in found.more)])
+        pays = may_pay(several, rows, n, depth, written_of(several.lanes, in_vectors))
+        return (found, [several]) if pays else (None, [])
     found = replace(found, more=())
     least = fewest(options)
     if any(e is not None and e < least for e in (m, n)) or (depth is not None and depth < SHORTEST):
@@ -173,6 +179,7 @@ def contraction_sizes(
         sizes = micro_sizes(cpu, m, n, depth, element.size_bytes, moved, in_place, room, alone)
         sizes = sizes if domain.is_box() or in_place else [with_whole_vectors(size) for size in sizes]
         own = names(band.members[0].schedule.domain())
+        sizes = [size for size in sizes if may_pay(size, m, n, depth, written_of(size.lanes, in_vectors))]
         sizes = [resized(size, given_tile(program, REGISTER_TILES, size.tile, own)) for size in sizes]
         return found, [replace(s, block_m=WHOLE) if in_block and (m or 0) <= s.block_m else s for s in sizes]
     machine = load_gpu(options.machine)

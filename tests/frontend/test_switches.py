@@ -37,6 +37,10 @@ def changed(text: str) -> str:
         ("switch (a) { case 1: return 2; case 2: break; }", "{ if (a == 1) { return 2; } else if (a == 2) { } }"),
         ("switch (a) { case 1: default: b = 1; }", "{ { b = 1; } }"),
         (
+            "switch (a) { case 1: for (;;) { if (b) break; b++; } break; default: while (b) b--; }",
+            "{ if (a == 1) { for (;;) { if (b) break; b++; } } else { while (b) b--; } }",
+        ),
+        (
             "if (b) switch (a) { case 1: switch (b) { case 0: b = 7; } break; case 2: b = 1; }",
             "{ if (b) if (a == 1) { if (b == 0) { b = 7; } } else if (a == 2) { b = 1; } }",
         ),
@@ -53,7 +57,7 @@ def test_cases_that_end(text: str, wanted: str) -> None:
         "switch (a++) { case 1: b = 1; break; }",
         "switch (f(a, b)) { case 1: b = 1; break; }",
         "switch (a) { case 1: if (b) break; b = 1; break; }",
-        "switch (a) { case 1: for (b = 0; b < 9; b++) ; break; }",
+        "switch (a) { case 1: for (b = 0; b < 9; b++) ; if (b) break; b = 2; break; }",
         "switch (a) { case 1: { int c; c = 1; b = c; } case 2: break; }",
         "switch (a) { int c; case 1: c = 1; b = c; break; }",
         "switch (a) { b = 1; case 1: break; }",

@@ -1,8 +1,7 @@
 """`switch` as a chain of branches, where each of its cases ends by itself.
 
 rewrite:  switch (e) { case 0: case 1: S; break; default: T; }  ->  if (e == 0 || e == 1) { S } else { T }
-requires: e has no side effects; each case ends with `break` or `return`, and has no other `break` of the switch; no
-          loop stands in it (loops are looked for where they stand)
+requires: e has no side effects; each case ends with `break` or `return`, and has no other `break` of the switch
 """
 
 from __future__ import annotations
@@ -67,10 +66,18 @@ def cases_of(switch: c_ast.Switch) -> list[Case] | None:
         if rest is None and not (statements and ends(statements[-1])) and number < len(found) - 1:
             return None
         cases.append((values, statements if rest is None else rest))
-    inside = [node for _, statements in cases for one in statements for node in walk(one)]
-    if any(isinstance(node, (*_LOOPS, c_ast.Break, c_ast.Case, c_ast.Default, c_ast.Label)) for node in inside):
+    inside = [one for _, statements in cases for one in statements]
+    labels = (c_ast.Case, c_ast.Default, c_ast.Label)
+    if any(isinstance(node, labels) for one in inside for node in walk(one)) or any(map(breaks, inside)):
         return None
     return cases
+
+
+def breaks(node: c_ast.Node) -> bool:
+    """Whether a `break` of the switch stands in a statement: of no loop inside."""
+    if isinstance(node, c_ast.Break):
+        return True
+    return not isinstance(node, _LOOPS) and any(map(breaks, node))
 
 
 def without_break(statements: list[c_ast.Node]) -> list[c_ast.Node] | None:

@@ -43,7 +43,7 @@ from polyc.frontend.extract import Extractor, Item, ends_program
 from polyc.frontend.fission import with_sums_apart
 from polyc.frontend.flow import needed_exits, without_dead, without_unread, written_first
 from polyc.frontend.idioms.bodies import Bodies, with_bodies
-from polyc.frontend.idioms.exchange import Exchanges
+from polyc.frontend.idioms.exchange import Exchanges, with_choices_apart
 from polyc.frontend.idioms.factors import Factor, factors, with_numbers
 from polyc.frontend.idioms.fixed import with_fixed_places
 from polyc.frontend.idioms.flips import with_flips
@@ -243,6 +243,7 @@ class Modeller:
         if not any(effect.anything for effect in calls):
             written_by_user = with_fixed_places(written_by_user, scope, not self.unasked)
         written_by_user = with_members_apart(written_by_user, scope)
+        written_by_user = with_choices_apart(written_by_user, scope)
         taken, behind = self.taken, self.used_behind
         within = {
             item.operand.name

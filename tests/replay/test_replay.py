@@ -366,6 +366,26 @@ def test_a_text_that_leaves_the_users_array() -> None:
     assert found.kind == "differs"
 
 
+TURNS = marked(
+    "void f(int k, int n, double a[n], double b[n])",
+    """for (int t = 0; t < k; t++) {
+      const double *from = t % 2 ? b : a;
+      double *to;
+      to = t % 2 ? a : b;
+      for (int i = 1; i < n; i++)
+        to[i] = 2 * from[i - 1];
+    }""",
+)
+
+
+@pytest.mark.parametrize(("source", "same"), [("t % 2 ? b : a", True), ("t % 2 ? a : a", False), ("a", False)])
+def test_pointers_that_are_chosen(source: str, same: bool) -> None:
+    """Both arrays count, that of the condition that does not hold as well."""
+    loop = "for (int i = 1; i < n; i++)\n    to[i] = 2 * from[i - 1];"
+    text = f"for (int t = 0; t < k; t++) {{\n  double *from = {source}, *to = t % 2 ? a : b;\n  {loop}\n}}"
+    assert with_text(TURNS, text).kind == ("agrees" if same else "differs")
+
+
 def test_types_matter() -> None:
     region = marked("void f(int n, float a[n], float b[n])", "for (int i = 0; i < n; i++)\n  b[i] = a[i] * 0.1;")
     loop = "for (long i = 0; i < n; i++)\n  b[i] = "

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from pycparser import c_ast
+from pycparser.c_generator import CGenerator
 
-from polyc.frontend.c.ctype import POINTER_SIZE, Shape, Types
+from polyc.frontend.c.ctype import POINTER_SIZE, Dim, Shape, Types
+from polyc.frontend.text.trees import walk
 from polyc.model.scop import Storage
 from polyc.records import dataclass, field, replace
 
@@ -78,6 +81,8 @@ class Scope:
 
     types: Types
     blocks: list[dict[str, Symbol]] = field(default_factory=lambda: [{}])
+    moved: frozenset[str] = frozenset()
+    """Names that the function declares twice, gives another value, or takes the address of."""
     symbols: dict[str, Symbol] = field(default_factory=dict)
     """By key."""
 
@@ -101,6 +106,17 @@ class Scope:
             return replace(symbol.shape, dims=symbol.shape.dims[links:]).size_bytes or None
         type_ = self.types.named(text.strip())
         return type_.size_bytes or None if type_ is not None else None
+
+    def is_same_extent(self, one: Dim, other: Dim) -> bool:
+        """Whether two declarations of the function say the same of a level of their types."""
+        if one.pointer or other.pointer or one.extent is None or other.extent is None:
+            return one.pointer and other.pointer
+        if one.size is not None or other.size is not None:
+            return one.size == other.size
+        used = {part.name for part in walk(one.extent) if isinstance(part, c_ast.ID)}
+        known = [self.find(name) for name in used]
+        still = all(s is not None and s.is_integer and s.storage is not Storage.GLOBAL and not s.static for s in known)
+        return still and not used & self.moved and CGenerator().visit(one.extent) == CGenerator().visit(other.extent)
 
     def declare(self, node: c_ast.Decl, storage: Storage, is_loop: bool = False) -> Symbol:
         """Enter a declaration into the innermost block."""
@@ -155,7 +171,7 @@ def scope_before(
     types: Types, tree: c_ast.FileAST, function: c_ast.FuncDef, path: list[tuple[c_ast.Node, int]]
 ) -> Scope:
     """What is visible at a place: file level, parameters, and the blocks on the way to it."""
-    scope = Scope(types)
+    scope = Scope(types, moved=frozenset(_moved(function)))
     for item in tree.ext:
         if isinstance(item, c_ast.Decl) and item.name and not isinstance(item.type, c_ast.FuncDecl):
             scope.declare(item, Storage.GLOBAL)
@@ -169,6 +185,20 @@ def scope_before(
         for item in declarations_in(node, position):
             scope.declare(item, Storage.LOCAL)
     return scope
+
+
+def _moved(function: c_ast.FuncDef) -> Iterator[str]:
+    declared: set[str] = set()
+    for node in walk(function):
+        match node:
+            case c_ast.Decl(name=name) if name in declared:
+                yield name
+            case c_ast.Decl(name=name):
+                declared.add(name)
+            case c_ast.Assignment(lvalue=c_ast.ID(name=name)):
+                yield name
+            case c_ast.UnaryOp(op="&" | "++" | "--" | "p++" | "p--", expr=c_ast.ID(name=name)):
+                yield name
 
 
 def declarations_in(node: c_ast.Node, position: int) -> list[c_ast.Decl]:

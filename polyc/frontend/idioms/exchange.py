@@ -1,9 +1,11 @@
-"""Pointers that change places in a region: `t = a; a = b; b = t;` at each step of a loop over time.
+"""Pointers that change places in a region: `t = a; a = b; b = t;` at each step of a loop over time, or by a choice.
 
 rewrite:  for (t = lo; t < hi; t++) { s(a, b); x = a; a = b; b = x; }
           -> for (t = lo; t < hi; t++) if ((t - lo) % 2 == 0) s(a, b); else s(b, a);
           and behind the region's loops, where the number of steps is odd: a and b exchanged
+          { p = t % 2 ? b : a; s(p); }  ->  if (t % 2) { p = b; s(p); } else { p = a; s(p); }
 requires: the loop stands in no other one, and the pointers are what they were after at most MOST steps
+          of a choice: its condition has no side effects, and mentions none of the pointers
 ensures:  each name stands for one array in all of the region; conditions on steps are affine
 """
 
@@ -13,7 +15,7 @@ from collections.abc import Iterator, Sequence
 
 import islpy as isl
 
-from polyc.analysis.expressions.facts import has_jump, induction
+from polyc.analysis.expressions.facts import has_jump, induction, mentions
 from polyc.errors import Span
 from polyc.frontend.c.checks import EXCHANGE
 from polyc.frontend.c.state import CTX, Env, Region, number, variable
@@ -26,6 +28,8 @@ from polyc.records import dataclass, replace
 
 MOST = 4
 """Steps after which the pointers have to be what they were: two buffers take two, three of a wave equation three."""
+MOST_CHOICES = 2
+"""Of a block: with each of them there is twice as much of what follows."""
 Names = dict[str, str]
 """For each pointer the one whose array it has, by their keys."""
 
@@ -40,6 +44,98 @@ class Turning:
     """After 1, 2, … steps; the last one is as before the first step, but for temporaries."""
     span: Span | None
     """Of the first assignment."""
+
+
+def with_choices_apart(body: c.Block, scope: Scope, most: int = MOST_CHOICES) -> c.Block:
+    """The region with what follows in its block in both branches of a choice that gives pointers their values."""
+
+    def change(node: c.Node) -> c.Node | None:
+        if not isinstance(node, c.Block):
+            return None
+        found = _parted(node, scope) if most else None
+        return None if found is None else with_choices_apart(found, scope, most - 1)
+
+    return c.rewrite(body, change)
+
+
+def _parted(block: c.Block, scope: Scope) -> c.Block | None:
+    items = block.body
+    for first, item in enumerate(items):
+        choice = _choice_of(item, scope)
+        if choice is None:
+            continue
+        last, ways = first + 1, [_ways(item, False)]
+        while last < len(items) and (turned := _is_turned(choice, _choice_of(items[last], scope))) is not None:
+            ways.append(_ways(items[last], turned))
+            last += 1
+        rest, pointers = items[last:], {key for way in ways for one in way[0] for key in _assigned(one)}
+        if pointers & mentions(choice) or not any(pointers & mentions(one) for one in rest):
+            continue
+        one, other = ([s for way in ways for s in way[branch]] + list(rest) for branch in (0, 1))
+        names: Names = {}
+        copies = tuple(copied(scope, s, names, True) for s in other)
+        both = c.If(choice, c.Block(tuple(one)), c.Block(copies), getattr(item, "span", None))
+        return replace(block, body=(*items[:first], both))
+    return None
+
+
+def _choice_of(item: c.Stmt, scope: Scope) -> c.Expr | None:
+    """The condition by which a statement gives pointers their values, if it does nothing else."""
+    found: c.Expr | None = None
+    match item:
+        case c.Decl(init=c.Ternary(condition=found)):
+            pass
+        case c.ExprStmt(expr=c.Assign(op="=", target=c.Name(), value=c.Ternary(condition=found))):
+            pass
+        case c.If(condition=found, otherwise=otherwise) if otherwise is not None:
+            pass
+    if found is None or any(_has_effect(part) for part in c.walk(found)):
+        return None
+    keys = [key for way in _ways(item, False) for one in way for key in _assigned(one) or [""]]
+    pointers = [scope.symbols.get(key) for key in keys]
+    return found if keys and all(one is not None and is_pointer(one) for one in pointers) else None
+
+
+def _ways(item: c.Stmt, turned: bool) -> tuple[tuple[c.Stmt, ...], tuple[c.Stmt, ...]]:
+    """The statements of both branches, the other way round where the condition is the opposite."""
+    match item:
+        case c.Decl(init=c.Ternary(then=then, otherwise=other)):
+            ways = (replace(item, init=then),), (replace(item, init=other),)
+        case c.ExprStmt(expr=c.Assign(value=c.Ternary(then=then, otherwise=other)) as whole):
+            ways = tuple((replace(item, expr=replace(whole, value=value)),) for value in (then, other))
+        case c.If(then=then, otherwise=other) if other is not None:
+            ways = c.items(then), c.items(other)
+        case _:
+            ways = (item,), (item,)
+    return (ways[1], ways[0]) if turned else (ways[0], ways[1])
+
+
+def _assigned(item: c.Stmt) -> list[str]:
+    """The variable that a statement gives a value, and does nothing else."""
+    match item:
+        case c.Decl(name=name, init=init) if init is not None:
+            value = init
+        case c.ExprStmt(expr=c.Assign(op="=", target=c.Name(name=name), value=value)):
+            pass
+        case _:
+            return []
+    return [] if any(_has_effect(part) for part in c.walk(value)) else [name]
+
+
+def _has_effect(part: c.Node) -> bool:
+    return isinstance(part, c.Call | c.Assign | c.Postfix) or (isinstance(part, c.Unary) and part.op in ("++", "--"))
+
+
+def _is_turned(one: c.Expr, other: c.Expr | None) -> bool | None:
+    """Whether a condition is the opposite of another one; None where it is neither that nor the same."""
+    if other is None or one == other:
+        return None if other is None else False
+    match one, other:
+        case (c.Unary(op="!", operand=inner), plain) | (plain, c.Unary(op="!", operand=inner)) if inner == plain:
+            return True
+        case c.Binary(op="==" | "!=" as op), c.Binary(op="==" | "!=" as opposite) if op != opposite:
+            return True if (one.left, one.right) == (other.left, other.right) else None
+    return None
 
 
 @dataclass(slots=True)
@@ -89,7 +185,7 @@ class Exchanges:
                 for target, source in step or ():
                     now = now | {target: now.get(source, source)}
                 if step is None:
-                    parts.append(self.copied(item, now, bool(states)))
+                    parts.append(copied(self.scope, item, dict(now), bool(states)))
             states.append(now)
             bodies.append(c.Block(tuple(parts)))
         first = next(
@@ -97,24 +193,6 @@ class Exchanges:
         )
         whole = replace(loop, body=chosen(loop, head.key, head.start, head.step, bodies))
         return Turning(whole, tuple(states), first)
-
-    def copied(self, item: c.Stmt, names: Names, again: bool) -> c.Stmt:
-        """A statement with the arrays that pointers have; `again`: its own variables get other keys."""
-        renamed = dict(names)
-        for node in c.walk(item) if again else ():
-            symbol = self.scope.symbols.get(node.name) if isinstance(node, c.Decl) else None
-            if symbol is not None and not symbol.is_loop and symbol.node is not None:
-                renamed[symbol.key] = self.scope.fresh(symbol.node).key
-
-        def change(node: c.Node) -> c.Node | None:
-            match node:
-                case c.Name(name=name) if name in renamed:
-                    return replace(node, name=renamed[name])
-                case c.Decl(name=name) if name in renamed:
-                    return replace(c.rewrite(replace(node, name=""), change), name=renamed[name])
-            return None
-
-        return c.rewrite(item, change)
 
     def finish(self, region: Region, live: set[str]) -> tuple[Exchange, ...]:
         """What the pointers are after the region, of those that somebody reads then. Refuses a loop that is not affine.
@@ -147,6 +225,25 @@ class Exchanges:
             if left and not when.is_empty():
                 exchanges.append(Exchange(project(when, (key,)).coalesce().params(), left))
         return tuple(exchanges)
+
+
+def copied(scope: Scope, item: c.Stmt, names: Names, again: bool) -> c.Stmt:
+    """A statement with the arrays that pointers have; `again`: its own variables get other keys, which `names` has
+    for the statements behind it."""
+    for node in c.walk(item) if again else ():
+        symbol = scope.symbols.get(node.name) if isinstance(node, c.Decl) else None
+        if symbol is not None and not symbol.is_loop and symbol.node is not None:
+            names[symbol.key] = scope.fresh(symbol.node).key
+
+    def change(node: c.Node) -> c.Node | None:
+        match node:
+            case c.Name(name=name) if name in names:
+                return replace(node, name=names[name])
+            case c.Decl(name=name) if name in names:
+                return replace(c.rewrite(replace(node, name=""), change), name=names[name])
+        return None
+
+    return c.rewrite(item, change)
 
 
 def shifted(domain: isl.Set, key: str, step: int) -> isl.Set:

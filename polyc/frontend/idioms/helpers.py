@@ -454,8 +454,11 @@ def same_struct(one: c_ast.Node | None, other: c_ast.Node | None) -> bool:
     return one is not None and other is not None and (one is other or text(one) == text(other))
 
 
-def is_same_array(argument: c.Expr, shape: Shape, scope: Scope) -> bool:
-    """Whether an argument is an array, or a row of one, whose elements are what the function takes them for."""
+def is_same_array(argument: c.Expr, shape: Shape, scope: Scope, own: bool = False) -> bool:
+    """Whether an argument is an array, or a row of one, whose elements are what the function takes them for.
+
+    own: it is the function itself that does, `double (*q)[n] = p`
+    """
     depth = 0
     while isinstance(argument, c.Subscript):
         depth, argument = depth + 1, argument.base
@@ -469,6 +472,8 @@ def is_same_array(argument: c.Expr, shape: Shape, scope: Scope) -> bool:
     elif one.kind not in ("int", "float") or not is_same(one, other) or is_enum(one.text, scope.types):
         return False
     inner = zip(symbol.shape.dims[depth + 1 :], shape.dims[1:], strict=True)
+    if own:
+        return all(scope.is_same_extent(a, b) for a, b in inner)
     return all(a.pointer == b.pointer and (a.pointer or (a.size is not None and a.size == b.size)) for a, b in inner)
 
 

@@ -204,7 +204,7 @@ class Values:
     def pointer(self, symbol: Symbol, value: c.Expr) -> Sum:
         """What a pointer is given. Raises Unclear where its elements are none of one array of the same type."""
         found = self.place(value)
-        if not is_same_array(found.base, symbol.shape, self.scope):
+        if not is_same_array(found.base, symbol.shape, self.scope, own=True):
             raise Unclear
         return found
 

@@ -158,7 +158,7 @@ class Declarations(Expressions):
     def pointer_variable(self, node: c_ast.Decl, shape: Shape, code: str, extents: tuple[str, ...]) -> None:
         """A pointer to somewhere in an array, or to memory on the heap."""
         init, condition = node.init, ""
-        if isinstance(init, c_ast.TernaryOp):
+        if isinstance(init, c_ast.TernaryOp) and isinstance(init.iffalse, c_ast.Constant):  # `enough ? malloc(n) : 0`
             condition, init = f" if {self.arithmetic.condition(self.value(init.cond))} else None", init.iftrue
         match init:
             case c_ast.FuncCall(name=c_ast.ID(name="__builtin_malloc")):

@@ -318,13 +318,22 @@ class Expressions:
         if one.type.kind == "struct":
             return replace(one, code=f"({one.code} if {condition} else {other.code})")
         if one.pointer is not None or other.pointer is not None:
-            raise NotUnderstood("a pointer that data choose")
+            return Value("", ADDRESS, pointer=self.chosen_pointer(condition, one.pointer, other.pointer))
         ctype = self.arithmetic.common(one, other)
         one, other = self.arithmetic.converted(one, ctype), self.arithmetic.converted(other, ctype)
         code = f"({one.code} if {condition} else {other.code})"
         if in_vain:
             code = f"({other.code}, {one.code})[bool({condition})]"
         return Value(code, ctype, one.large or other.large)
+
+    def chosen_pointer(self, condition: str, one: Pointer | None, other: Pointer | None) -> Pointer:
+        """One of two pointers to elements alike."""
+        if one is None or other is None or one.extents[1:] != other.extents[1:] or one.lanes != other.lanes:
+            raise NotUnderstood("a pointer that is chosen")
+        if (one.shape.element, one.shape.node) != (other.shape.element, other.shape.node):
+            raise NotUnderstood("a pointer to elements of two types")
+        cells = f"({one.cells} if {condition} else {other.cells})"
+        return replace(one, cells=cells, base=f"({one.place} if {condition} else {other.place})", index="")
 
     def cast(self, node: c_ast.Cast) -> Value:
         lanes = self.known.lanes(node.to_type)

@@ -98,16 +98,17 @@ def _choice_of(item: c.Stmt, scope: Scope) -> c.Expr | None:
 
 def _ways(item: c.Stmt, turned: bool) -> tuple[tuple[c.Stmt, ...], tuple[c.Stmt, ...]]:
     """The statements of both branches, the other way round where the condition is the opposite."""
+    one: tuple[c.Stmt, ...] = (item,)
+    two: tuple[c.Stmt, ...] = (item,)
     match item:
         case c.Decl(init=c.Ternary(then=then, otherwise=other)):
-            ways = (replace(item, init=then),), (replace(item, init=other),)
+            one, two = (replace(item, init=then),), (replace(item, init=other),)
         case c.ExprStmt(expr=c.Assign(value=c.Ternary(then=then, otherwise=other)) as whole):
-            ways = tuple((replace(item, expr=replace(whole, value=value)),) for value in (then, other))
-        case c.If(then=then, otherwise=other) if other is not None:
-            ways = c.items(then), c.items(other)
-        case _:
-            ways = (item,), (item,)
-    return (ways[1], ways[0]) if turned else (ways[0], ways[1])
+            one = (replace(item, expr=replace(whole, value=then)),)
+            two = (replace(item, expr=replace(whole, value=other)),)
+        case c.If(then=first, otherwise=second) if second is not None:
+            one, two = c.items(first), c.items(second)
+    return (two, one) if turned else (one, two)
 
 
 def _assigned(item: c.Stmt) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import partial, reduce
 from math import inf
 
@@ -39,7 +39,7 @@ from polyc.frontend.c.preamble import local_types
 from polyc.frontend.c.references import place_of
 from polyc.frontend.c.state import CTX, EVERYTHING, Env, Region, number, restore, saved, variable
 from polyc.frontend.c.symbols import Scope, Symbol, scope_before
-from polyc.frontend.extract import Extractor, Item, ends_program
+from polyc.frontend.extract import Draft, Extractor, Item, ends_program
 from polyc.frontend.fission import with_sums_apart
 from polyc.frontend.flow import needed_exits, without_dead, without_unread, written_first
 from polyc.frontend.idioms.bodies import Bodies, with_bodies
@@ -313,6 +313,8 @@ class Modeller:
         statements = without_unread(self.extracted(region, body, needed, span))
         if self.unasked:
             self.stay_in_rows(region, statements, converter)
+        else:
+            self.leave_rows(region, statements, converter)
         statements = without_dead(statements, region)
         statements = needed_exits(statements, region, live)
         turned = exchanges.finish(region, self.read_later(exchanges, scope))
@@ -578,6 +580,35 @@ class Modeller:
 
     def checked_rows(self, region: Region, items: list[Item], converter: Converter) -> None:
         """As `stay_in_rows`. Raises OverBudget as well."""
+        for item, symbol, wrong in self.beside_rows(region, items, converter, asking=True):
+            if wrong is None:
+                message = f"polyc cannot tell how long the rows of '{symbol.c_name}' are"
+                raise refused(message, span=item.span)
+            if not region.holds(wrong, item.env):
+                raise refused(f"a subscript of '{symbol.c_name}' may leave its row", span=item.span)
+
+    def leave_rows(self, region: Region, items: list[Item], converter: Converter) -> None:
+        """Refuse subscripts that leave their row whatever the sizes are, as `x[5 * i]` of `double *x = a[k]`: the model
+        takes what lies in other rows for other elements, and C compilers take the loop to end before."""
+        hint = "use the array's own subscripts, or declare it with one dimension"
+        try:
+            with budget(CTX, share(self.options.budget, ROWS)):
+                for item, symbol, wrong in self.beside_rows(region, items, converter, asking=False):
+                    if wrong is None:
+                        continue
+                    known = item.env.domain.intersect(region.context)
+                    reached = wrong.intersect(known)
+                    variables = item.env.variables
+                    if not reached.is_empty() and project(known, variables).is_subset(project(reached, variables)):
+                        region.refuse("row-left", f"a subscript of '{symbol.c_name}' leaves its row", item.span, hint)
+        except OverBudget:
+            return
+
+    def beside_rows(
+        self, region: Region, items: list[Item], converter: Converter, asking: bool
+    ) -> Iterator[tuple[Draft, Symbol, isl.Set | None]]:
+        """Statements, arrays that they subscript, and the iterations in which that leaves its row; None where that is
+        not known. asking: as of `extent`"""
         seen: dict[tuple[str, int], list[isl.Map]] = {}
         asked: dict[int, list[tuple[isl.PwAff, isl.PwAff]]] = {}
         for item in drafts(tuple(items)):
@@ -593,18 +624,15 @@ class Modeller:
                 for position in range(1, symbol.rank):
                     if symbol.shape.dims[position].extent is None:
                         continue  # a row that a pointer leads to has no length
-                    size, _ = extent(symbol, position, region, converter, self.parsed.function, asking=True)
+                    size, _ = extent(symbol, position, region, converter, self.parsed.function, asking=asking)
                     if size is None:
-                        message = f"polyc cannot tell how long the rows of '{symbol.c_name}' are"
-                        raise refused(message, span=item.span)
+                        yield item, symbol, None
+                        continue
                     value = values.get_at(position)
                     if any(value.plain_is_equal(a) and size.plain_is_equal(b) for a, b in known):
                         continue  # and elements of other arrays at the same place
                     known.append((value, size))
-                    wrong = value.lt_set(number(0)).union(value.ge_set(size))
-                    if not region.holds(wrong, item.env):
-                        message = f"a subscript of '{symbol.c_name}' may leave its row"
-                        raise refused(message, span=item.span)
+                    yield item, symbol, value.lt_set(number(0)).union(value.ge_set(size))
 
     # --- where the region stands
 

@@ -4,7 +4,7 @@ void f(int n, double *a, double *b) {
     if (b[i] > 0)
       *a++ = 0;
     b = i > 3 ? b + n : b;
-    double *p = b[i] > 1 ? b : a;
+    double *p = a + (int)b[i];
     p[i] = 1;
   }
 #pragma endscop

@@ -41,6 +41,8 @@ NEST = f"{LOOP}for (int j = 0; j < m; j++) "
         (f"{LOOP}{{ float *r = g[i]; for (int j = 0; j < 20; j++) r[j] = 0; }}", "", ["g -> i, j"]),
         (f"{LOOP}{{ float (*r)[20] = &g[i]; for (int j = 0; j < 20; j++) r[1][j] = 0; }}", "", ["g -> i + 1, j"]),
         (f"{LOOP}{{ pair *q = p + i; q->a = 0; (*q).b = 1; }}", "", ["p -> i"] * 4),
+        (f"{LOOP}a[i] = q[i];", "float *q = x + n, *a = q + n; x[0] = 1;", ["q -> i", "q -> n + i"]),
+        (f"{LOOP}a[i] = q[i] + x[i];", "float *q = x + n, *a = q + n;", ["x -> n + i", "x -> i", "x -> 2n + i"]),
         (f"{LOOP}*x++ = *y++;", "", ["y -> i", "x -> i"]),
         (f"{LOOP}{{ *++x = y[1]; y += 2; }}", "", ["y -> 2i + 1", "x -> i + 1"]),
         ("for (int i = n; i > 0; i--) *x++ = i;", "", ["x -> -i + n"]),
@@ -95,7 +97,6 @@ def test_rows_are_those_of_the_array(scop: Modeller, relations: Relations) -> No
 @pytest.mark.parametrize(
     "body",
     [
-        f"{LOOP}{{ float *r = v[i] ? x : y; r[0] = 1; }}",
         f"{LOOP}if (v[i]) *x++ = 1;",
         f"{LOOP}{{ if (v[i]) continue; v[i] = 2; *x++ = 1; }}",
         f"{LOOP}{{ float *r = x + i; if (v[i] > 2) r += 2; *r = 1; }}",

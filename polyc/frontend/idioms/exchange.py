@@ -68,8 +68,10 @@ def _parted(block: c.Block, scope: Scope) -> c.Block | None:
         while last < len(items) and (turned := _is_turned(choice, _choice_of(items[last], scope))) is not None:
             ways.append(_ways(items[last], turned))
             last += 1
-        rest, pointers = items[last:], {key for way in ways for one in way[0] for key in _assigned(one)}
-        if pointers & mentions(choice) or not any(pointers & mentions(one) for one in rest):
+        rest, given = items[last:], [one for way in ways for branch in way for one in branch]
+        pointers = {key for one in given for key in _assigned(one)}
+        moved = any(key in mentions(_value(one)) for one in given for key in pointers)  # `p = c ? p + n : p`
+        if moved or pointers & mentions(choice) or not any(pointers & mentions(one) for one in rest):
             continue
         one, other = ([s for way in ways for s in way[branch]] + list(rest) for branch in (0, 1))
         names: Names = {}
@@ -89,7 +91,7 @@ def _choice_of(item: c.Stmt, scope: Scope) -> c.Expr | None:
             pass
         case c.If(condition=found, otherwise=otherwise) if otherwise is not None:
             pass
-    if found is None or any(_has_effect(part) for part in c.walk(found)):
+    if found is None or _has_effect(found):
         return None
     keys = [key for way in _ways(item, False) for one in way for key in _assigned(one) or [""]]
     pointers = [scope.symbols.get(key) for key in keys]
@@ -114,17 +116,29 @@ def _ways(item: c.Stmt, turned: bool) -> tuple[tuple[c.Stmt, ...], tuple[c.Stmt,
 def _assigned(item: c.Stmt) -> list[str]:
     """The variable that a statement gives a value, and does nothing else."""
     match item:
-        case c.Decl(name=name, init=init) if init is not None:
-            value = init
-        case c.ExprStmt(expr=c.Assign(op="=", target=c.Name(name=name), value=value)):
-            pass
-        case _:
-            return []
-    return [] if any(_has_effect(part) for part in c.walk(value)) else [name]
+        case c.Decl(name=name, init=init) if init is not None and not _has_effect(init):
+            return [name]
+        case c.ExprStmt(expr=c.Assign(op="=", target=c.Name(name=name), value=value)) if not _has_effect(value):
+            return [name]
+    return []
 
 
-def _has_effect(part: c.Node) -> bool:
-    return isinstance(part, c.Call | c.Assign | c.Postfix) or (isinstance(part, c.Unary) and part.op in ("++", "--"))
+def _value(item: c.Stmt) -> c.Node:
+    """What it gives it."""
+    match item:
+        case c.Decl(init=init) if init is not None:
+            return init
+        case c.ExprStmt(expr=c.Assign(value=value)):
+            return value
+    return item
+
+
+def _has_effect(expr: c.Node) -> bool:
+    """Whether an expression calls a function, or changes something."""
+    return any(
+        isinstance(part, c.Call | c.Assign | c.Postfix) or (isinstance(part, c.Unary) and part.op in ("++", "--"))
+        for part in c.walk(expr)
+    )
 
 
 def _is_turned(one: c.Expr, other: c.Expr | None) -> bool | None:

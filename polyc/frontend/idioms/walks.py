@@ -172,7 +172,7 @@ def with_values(
     before: the constant that a variable is where the region starts
     parts: what pointers are there, `p + n`, as a tree and as C
     """
-    parts = parts or {}
+    parts = _in_order(parts or {})
     given = tuple(c.ExprStmt(c.Assign("=", c.Name(key), expr)) for key, (expr, _) in parts.items())
     own, body = body, replace(body, body=(*given, *body.body))
     chosen = {key for key in candidates(body, scope) if not stays(scope.symbols[key])}
@@ -189,6 +189,16 @@ def with_values(
             scope.symbols.clear()
             scope.symbols.update(known)
     return Followed(_without_first(body, parts))
+
+
+def _in_order(parts: Mapping[str, tuple[c.Expr, str]]) -> dict[str, tuple[c.Expr, str]]:
+    """What pointers are, each behind those that it is made of: `p = r + n; q = p + n`."""
+    found: dict[str, tuple[c.Expr, str]] = {}
+    left = dict(parts)
+    while left:
+        ready = [key for key, (expr, _) in left.items() if not mentions(expr) & (left.keys() - {key})] or list(left)
+        found |= {key: left.pop(key) for key in ready}
+    return found
 
 
 def _without_first(body: c.Block, parts: Mapping[str, tuple[c.Expr, str]]) -> c.Block:

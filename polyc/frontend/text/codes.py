@@ -39,6 +39,7 @@ ERRORS: dict[str, str] = {
     "pointer-value": "A pointer or a row of an array is used as a value.",
     "pointer-member": "Memory is reached through a pointer in a struct.",
     "aliased-pointer": "Two names of the region point to the same array.",
+    "row-left": "A subscript leaves its row, as of a pointer that goes on from one row to the next.",
     "array-rank": "An array is used with a number of subscripts that its type does not have.",
     "static-local": "A static variable is declared in the region.",
     "unsupported-declaration": "A declaration that polyc cannot model.",

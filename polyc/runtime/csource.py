@@ -42,7 +42,7 @@ static void *polyc_rows(char *base, int levels, const long *extents, long size)
 SMALL = re.compile(
     r"(?m)^(\s*#pragma omp parallel for(?: simd)?) if \(.*?\)(?= (?:collapse|schedule|reduction|firstprivate)\(|$)"
 )
-PAYS = re.compile(r"(?m)^(#define polyc_(?:threads|pays|several|many)\([a-z, ]*\)) (?:.*\\\n)*.*$")
+PAYS = re.compile(r"(?m)^(#define polyc_(?:threads|pays|several|many|tiles)\([a-z, ]*\)) (?:.*\\\n)*.*$")
 
 
 class Unrunnable(Exception):

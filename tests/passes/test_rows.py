@@ -68,7 +68,7 @@ def test_a_tile_keeps_them(tmp_path: Path) -> None:
     assert result.passed
     assert remarks(result.program) == ["expanded", "kept-rows", "register-tile"]
     assert "w_each[" not in result.text
-    assert "if (m <= 40)" in result.text  # a row is no longer than it was declared
+    assert "if (m <= 40 && polyc_tiles(" in result.text  # a row is no longer than it was declared
     assert [b.storage for b in result.program.buffers.values() if b.array == "w_each"] == ["tile", "tile"]
 
 

@@ -113,6 +113,8 @@ def test_a_check_by_running_starts_all_threads() -> None:
         "#pragma omp parallel for\nfor\n#define polyc_threads(worth) 1\nif (polyc_threads(n > 9))\n"
     )
     assert with_all_threads(text) == wanted
+    tiles = "#define polyc_tiles(written, tiled) \\\n  __extension__({ 1; \\\n    (tiled) > 1; })\n"
+    assert with_all_threads(tiles) == "#define polyc_tiles(written, tiled) 1\n"
 
 
 def test_a_row_that_a_variable_chooses_is_one_row(tmp_path: Path) -> None:

@@ -176,6 +176,13 @@ MACROS = {
     THREADS: f"#define {THREADS}(worth) (worth)",
     SEVERAL: _more_threads(SEVERAL, 1),
     MANY: _more_threads(MANY, 3),
+    **{macro: _extremum(function, macro) for function, macro in EXTREMA.items()},
+    **{macro: _vector_extremum(function, macro) for function, macro in VECTOR_EXTREMA.items()},
+    **{macro: _root(function, macro) for function, macro in ROOTS.items()},
+    **{macro: _rounded(function, macro) for function, macro in ROUNDED.items()},
+    SELECTS["float"]: _select(SELECTS["float"], "float", "unsigned"),
+    SELECTS["double"]: _select(SELECTS["double"], "double", "unsigned long long"),
+    WHOLE_SELECT: _whole_select(WHOLE_SELECT),
     TILES: f"""#ifdef _OPENMP
 #define {TILES}(written, tiled) \\
   __extension__({{ int omp_get_max_threads(void); double polyc_w = (written); \\
@@ -185,13 +192,6 @@ MACROS = {
 #else
 #define {TILES}(written, tiled) ((written) > (tiled))
 #endif""",
-    **{macro: _extremum(function, macro) for function, macro in EXTREMA.items()},
-    **{macro: _vector_extremum(function, macro) for function, macro in VECTOR_EXTREMA.items()},
-    **{macro: _root(function, macro) for function, macro in ROOTS.items()},
-    **{macro: _rounded(function, macro) for function, macro in ROUNDED.items()},
-    SELECTS["float"]: _select(SELECTS["float"], "float", "unsigned"),
-    SELECTS["double"]: _select(SELECTS["double"], "double", "unsigned long long"),
-    WHOLE_SELECT: _whole_select(WHOLE_SELECT),
     PAYS: f"#define {PAYS}(work, ranges) ((work) > 24e3 && (work) > 64. * (ranges))",
     RANGES: f"""#define {RANGES}() /* a list that grows, and as much room again to sort it */ \\
   unsigned long (*polyc_list)[3] = 0, polyc_used = 0, polyc_places = 0, polyc_lost = 0""",

@@ -528,7 +528,8 @@ class _Nest:
                 elif item is place and made is not None:
                     found.append(self.taking(made))
                 elif id(item) in own:
-                    found.append(self.taking(_projected(item, gone)))
+                    taken = self.taking(_projected(item, gone))
+                    found.append(replace(taken) if taken is item else taken)  # it may stay in the nest as well
             return found
 
         return build([self.root])
@@ -573,6 +574,8 @@ class _Nest:
         mentioned = self.mentioned(node, first)
         worth = isinstance(node, c.Call | c.Binary | c.Unary) and changes_nothing(node)
         repeated = frozenset(draft.env.dims) - mentioned - self.steps
+        if worth and repeated and mentioned - self.steps and self.is_in_place(node, draft, mentioned):
+            return draft
         if worth and repeated and (not self.steps or self.is_of_step(node, draft)):
             table = self.table_of(node, draft, mentioned, first)
             if table is not None:
@@ -580,6 +583,14 @@ class _Nest:
         for inner in _evaluated(node):
             draft = self.with_tables(draft, inner, first)
         return draft
+
+    def is_in_place(self, node: c.Expr, draft: Draft, mentioned: frozenset[str]) -> bool:
+        """Whether an expression is better computed in each iteration of the outer loops, before the inner ones that do
+        not change it (`parted_in_steps`): variables of these iterations are in it, which would be computed twice."""
+        refs = {one.ref for one in c.walk(node) if isinstance(one, c.ArrayRef)}
+        read = [raw.array for raw in draft.accesses if raw.ref in refs]
+        around = mentioned | self.steps
+        return bool(self.producers(read)) and around == set(draft.env.dims[: len(around)])
 
     def table_of(self, expr: c.Expr, draft: Draft, mentioned: frozenset[str], first: Draft) -> _Table | None:
         """The table of an expression in a statement, filled before the nest; None where there is no room for one."""

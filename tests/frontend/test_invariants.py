@@ -313,3 +313,24 @@ def test_what_each_step_computes_before_its_nest(value: str, expected: list[str]
         (store,) = (s for s in found.statements.values() if any(a.array == "table" for a in s.accesses[-1:]))
         assert store.loops[0] == "t"
         assert parting_faults(found.whole, found) == []
+
+
+ROW = "double x = a[i][0]; for (int k = 1; k < m; k++) x = fmax(x, a[i][k]); double s = 0; "
+SUM = "for (int k = 0; k < m; k++) s += exp(a[i][k] - x); "
+
+
+def test_a_logarithm_of_each_row_is_computed_in_its_place(read_text: Reader) -> None:
+    """Not before the nest, where what it is made of would be computed a second time."""
+    rows = f"for (int i = 0; i < n; i++) {{ {ROW}{SUM}for (int k = 0; k < m; k++) b[i][k] = a[i][k] - x - log(s); }}"
+    found = modelled(read_text, rows)
+    assert made(found) == ["table = log(s);"]
+    assert [len(s.loops) for s in found.statements.values()] == [1, 2, 1, 2, 1, 2]
+    assert not list(parting_faults(found))
+
+
+def test_what_two_nests_compute_is_two_statements(read_text: Reader) -> None:
+    """The maximum of a row is needed before the nest and in it."""
+    value = "c[i][j] = x + w[j] + log(x * w[j]);"
+    body = f"for (int j = 0; j < n; j++) for (int i = 0; i < n; i++) {{ {ROW}{value} }}"
+    found = modelled(read_text, body.replace("double s = 0; ", "").replace("x * w[j]", "x * j"))
+    assert not list(parting_faults(found))

@@ -325,7 +325,8 @@ def test_a_logarithm_of_each_row_is_computed_in_its_place(read_text: Reader) -> 
     found = modelled(read_text, rows)
     assert made(found) == ["table = log(s);"]
     assert [len(s.loops) for s in found.statements.values()] == [1, 2, 1, 2, 1, 2]
-    assert not list(parting_faults(found))
+    assert found.whole is not None
+    assert not list(parting_faults(found.whole, found))
 
 
 def test_what_two_nests_compute_is_two_statements(read_text: Reader) -> None:
@@ -333,4 +334,5 @@ def test_what_two_nests_compute_is_two_statements(read_text: Reader) -> None:
     value = "c[i][j] = x + w[j] + log(x * w[j]);"
     body = f"for (int j = 0; j < n; j++) for (int i = 0; i < n; i++) {{ {ROW}{value} }}"
     found = modelled(read_text, body.replace("double s = 0; ", "").replace("x * w[j]", "x * j"))
-    assert not list(parting_faults(found))
+    assert found.whole is not None
+    assert not list(parting_faults(found.whole, found))

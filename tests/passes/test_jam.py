@@ -7,10 +7,12 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
+import islpy as isl
 import pytest
 
 from polyc.model.program import Options, Program
-from polyc.model.tree import Band, Domain, Filter, Node, Role, Sequence, rewrite
+from polyc.model.tree import Band, Domain, Filter, Member, Node, Role, Sequence, rewrite
+from polyc.passes.products.absorb import _with
 from polyc.pipeline import compile_region, initial_program, passes_for
 from polyc.runtime.check import check
 from polyc.verify import check as faults_of
@@ -160,3 +162,9 @@ void f(int n, double A[n], double B[n])
         before, program = program, run(program)
         if name == "jam":
             assert program.tree is before.tree
+
+
+def test_what_was_added_to_tiles_runs_once_in_their_loops() -> None:
+    """Also where these have a value for it already, of the time before it was added to tiles."""
+    both, one = (isl.UnionPwAff(text) for text in ("{ S[i] -> [(i)]; T[i] -> [(i)] }", "{ S[i] -> [(i)] }"))
+    assert _with(Member(both), one).schedule.plain_is_equal(both)

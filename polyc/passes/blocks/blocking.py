@@ -21,6 +21,7 @@ from polyc.records import dataclass, replace
 
 STAGE = "blocking"
 LARGE_PART = 0.1
+"""Of a statement's instances: fewer that may wait are no sum of products, and of others no part of their own."""
 SHORTEST = 32
 """Steps of a block at least: the sums have so many products."""
 
@@ -156,6 +157,8 @@ def largest_part(program: Program, waiting: isl.UnionSet, own: isl.UnionSet) -> 
     at = sample_parameters(program)
     pieces = parts[0].get_basic_sets()
     volumes = [box_volume(isl.Set.from_basic_set(p).intersect_params(at)) for p in pieces]
+    if max(volumes) < LARGE_PART * box_volume(every.intersect_params(at)):
+        return None  # a last step, that nobody needs any more
     piece = pieces[volumes.index(max(volumes))]
     # What is there for one value only (the last element, which nobody needs) would spoil the hull.
     large = [p for p, volume in zip(pieces, volumes, strict=True) if volume >= LARGE_PART * max(volumes)]

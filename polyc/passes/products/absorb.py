@@ -87,4 +87,5 @@ def _below(node: Node, extension: Extension, moved: isl.UnionSet, columns: list[
 
 
 def _with(member: Member, column: isl.UnionPwAff) -> Member:
-    return replace(member, schedule=member.schedule.union_add(column))
+    others = member.schedule.subtract_domain(column.domain())  # it may be there already, where nothing runs it
+    return replace(member, schedule=others.union_add(column))

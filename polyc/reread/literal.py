@@ -78,7 +78,8 @@ def literal_faults(region: Region, rendered: Rendered) -> None:
     statements = "".join(text[a:b] for a, b in pieces)
     for name in rendered.vectors:  # a type, and a macro that looks like a call
         statements = re.sub(rf"\b{name}\(", f"{name}{_CALLED}(", statements)
-    read = parsed(statements, types_in((*ahead, *rendered.heap, *shown, *rendered.after)))
+    asked = [c.ExprStmt(one) for one in (rendered.needed, rendered.condition) if one is not None]
+    read = parsed(statements, types_in((*ahead, *rendered.heap, *shown, *rendered.after, *asked)))
     wanted = _whole(rendered, ahead, shown)
     if read != wanted:
         one, other = _difference(wanted, read)
@@ -185,9 +186,10 @@ def _allocation(node: c.Decl, under: c.Expr | None) -> Form:
 
 def parsed(text: str, types: Iterable[str]) -> Form:
     """The statements of a piece of C text. `types`: names of types that C has not."""
-    plain, pragmas = _without_pragmas(text)
+    known = tuple(sorted(set(types)))
+    plain, pragmas = _without_pragmas(text, known)
     plain = readable(plain)
-    file = _parse(f"{_typedefs(types)}\nvoid polyc_text(void)\n{{\n{plain}\n}}\n")
+    file = _parse(f"{_typedefs(known)}\nvoid polyc_text(void)\n{{\n{plain}\n}}\n")
     return _with_pragmas(_statements(file.ext[-1].body.block_items or []), pragmas)
 
 
@@ -199,19 +201,19 @@ def _with_pragmas(form: Form, pragmas: dict[str, Form]) -> Form:
     return tuple(_with_pragmas(part, pragmas) if isinstance(part, tuple) else part for part in form)
 
 
-def _without_pragmas(text: str) -> tuple[str, dict[str, Form]]:
-    """The text with a label in the place of each pragma, and the form of each."""
+def _without_pragmas(text: str, types: tuple[str, ...]) -> tuple[str, dict[str, Form]]:
+    """The text with a label in the place of each pragma, and the form of each. types: as of `parsed`"""
     found: dict[str, Form] = {}
 
     def label(pragma: re.Match[str]) -> str:
         name = f"{_LABEL}{len(found)}"
-        found[name] = _pragma(" ".join(pragma.group(1).split()))
+        found[name] = _pragma(" ".join(pragma.group(1).split()), types)
         return f"{name}:"
 
     return _PRAGMA.sub(label, _SIMD.sub("#pragma omp simd", text)), found
 
 
-def _pragma(words: str) -> Form:
+def _pragma(words: str, types: tuple[str, ...]) -> Form:
     """The words of a pragma, and the condition of its `if` clause."""
     start = words.find(" if (")
     if start < 0:
@@ -223,7 +225,7 @@ def _pragma(words: str) -> Form:
     condition = words[start + 4 : end]
     if words.startswith("omp parallel for simd if (parallel: "):  # what its threads are for
         condition = condition.replace("parallel: ", "", 1)
-    return ("pragma", words[:start] + words[end:], _of_text(condition))
+    return ("pragma", words[:start] + words[end:], _of_text(condition, types))
 
 
 def _parse(text: str) -> c_ast.FileAST:
@@ -241,6 +243,8 @@ def types_in(items: Iterable[c.Stmt]) -> Iterator[str]:
     """Names of types that statements use and C has not."""
     for node in (node for item in items for node in c.walk(item)):
         match node:
+            case c.For(worth=worth) | c.ExprStmt(worth=worth) if worth is not None:
+                yield from types_in((c.ExprStmt(worth),))
             case c.Cast(type=text) | c.Decl(type=text):
                 yield from _unknown(re.findall(r"[A-Za-z_]\w*", text))
             case c.SizeOf(text=text):
@@ -488,11 +492,12 @@ def expression_form(expr: c.Expr) -> Form:
 
 
 @cache
-def _of_text(text: str) -> Form:
-    """What stands in the tree as text: a function's name, an expanded constant, a place in memory."""
+def _of_text(text: str, types: tuple[str, ...] = ()) -> Form:
+    """What stands in the tree as text: a function's name, an expanded constant, a place in memory. types: as of
+    `parsed`"""
     if re.fullmatch(r"[A-Za-z_$][\w$]*", text):
         return ("name", text)
-    (one,) = parsed(f"({text});", _types_of_size(text) if text.startswith("sizeof(") else ())
+    (one,) = parsed(f"({text});", _types_of_size(text) if text.startswith("sizeof(") else types)
     assert isinstance(one, tuple)
     inner = one[1]
     assert isinstance(inner, tuple)

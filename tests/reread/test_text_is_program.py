@@ -522,3 +522,20 @@ def test_macros_at_any_margin(tmp_path: Path) -> None:
     found = printed(text, tmp_path, stores="nontemporal", machine="x86-64-v3")
     assert "#define polyc_stream" in found[2].text
     assert messages(found) == []
+
+
+def test_types_of_a_condition_are_read(tmp_path: Path) -> None:
+    """Of the condition around the text, and of that of threads: no statement mentions them."""
+    text = """#include <stdlib.h>
+void f(int h, int w, const unsigned char *img, int *hist)
+{
+    for (const unsigned char *p = img; p < img + (size_t)h * w * 3; p += 3)
+        hist[(p[0] >> 4) << 8 | (p[1] >> 4) << 4 | p[2] >> 4]++;
+}
+"""
+    (tmp_path / "t.c").write_text(text)
+    (region,) = read(str(tmp_path / "t.c"), InputOptions(detect=True)).regions
+    found = compile_region(region, Options())
+    assert found.verified
+    assert "(size_t)" in found.text
+    assert "text-not-checked" not in {remark.code for remark in found.program.remarks}

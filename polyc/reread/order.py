@@ -216,10 +216,11 @@ def _turned(program: Program, one: Image, two: Image, shared: int) -> str | None
         before = _before(first, second, shared)
         if before is None:
             continue
-        before = before.intersect_domain(at_sizes(first.domain, known)).intersect_range(at_sizes(second.domain, known))
         for later in _later(first, second):
+            # The sizes have pieces of their own: of most pairs nothing is left without them.
             wrong = before.intersect(later)
-            if wrong.is_empty():
+            wrong = wrong.intersect_domain(first.domain.coalesce()).intersect_range(second.domain.coalesce())
+            if wrong.is_empty() or (wrong := at_sizes(wrong, known)).is_empty():
                 continue
             for together in _at_one_place(program, first, second):
                 found = wrong.intersect(together)

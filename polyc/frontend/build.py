@@ -14,7 +14,7 @@ from polyc.frontend.extract import Draft, Item, LoopItem
 from polyc.frontend.sets.accesses import Raw
 from polyc.model import ctree as c
 from polyc.model import tree as t
-from polyc.model.scop import Access, Statement
+from polyc.model.scop import Access, Statement, Storage
 from polyc.records import dataclass, replace
 
 _PARAM, _SET, _IN = isl.dim_type.param, isl.dim_type.set, isl.dim_type.in_
@@ -166,6 +166,9 @@ def finish(placed: Placed, region: Region, text: Callable[[Span], str], paramete
     def plain(node: c.Node) -> c.Node | None:
         if isinstance(node, c.ArrayRef) and node.array in parameters:
             return c.Name(region.scope.symbols[node.array].c_name, node.span)
+        symbol = region.scope.symbols.get(node.name) if isinstance(node, c.Name) else None
+        if symbol is not None and symbol.storage is not Storage.REGION and symbol.c_name != symbol.key:
+            return c.Name(symbol.c_name, node.span)  # a constant of the file
         return None
 
     span = draft.span or Span("", 1)
@@ -175,7 +178,7 @@ def finish(placed: Placed, region: Region, text: Callable[[Span], str], paramete
         draft.env.dims,
         tuple(s.shape.element for s in symbols),
         accesses,
-        c.rewrite(draft.body, plain) if parameters else draft.body,
+        c.rewrite(draft.body, plain),
         draft.text if draft.text is not None else text(span),
         span,
         draft.opaque,

@@ -608,7 +608,9 @@ class _Nest:
         if found is None:
             return None
         store = c.ExprStmt(c.Assign("=", c.ArrayRef(found.name, found.subscripts, "e0"), expr), draft.span)
-        made = replace(own, body=store, accesses=(*needed, found.raw(own.env.domain, WRITE, "e0")))
+        opaque = own.opaque and not all(raw.exact for raw in needed)
+        stored = found.raw(own.env.domain, WRITE, "e0")
+        made = replace(own, body=store, accesses=(*needed, stored), opaque=opaque)
         if last:
             self.expressions.append((plain, own.env.domain, found))
         self.before += self.filling(self.producers(raw.array for raw in needed), dropped, first, made)

@@ -81,6 +81,9 @@ def _behind(scop: Scop, rendered: Rendered) -> tuple[c.Stmt, ...]:
     for one in scop.statements.values():
         for name, type_ in zip(one.loops, one.loop_types, strict=True):
             types.setdefault(name, set()).add(type_.text)
+        for item in c.walk(one.body):  # counters of loops inside of it
+            if isinstance(item, c.Decl) and not item.extents:
+                types.setdefault(item.name, set()).add(item.type)
     return behind_search(scop.search, _without_loaded(scop, statements), floats, wholes, types)
 
 

@@ -226,7 +226,7 @@ def with_names(text: str, scop: Scop) -> str:
         for spelling, sign in written_answers(parameter):
             text = re.sub(asked(spelling), rf"\g<1>{sign}{plain_name(parameter)}", text)
     for spelling, name, after in sorted(found, key=lambda one: -len(TOKEN.findall(one[0]))):
-        text = re.sub(rf"(?<![\w.>]){spaced(spelling)}(?![\w{re.escape(after)}])", name, text)
+        text = re.sub(rf"(?<![\w.])(?<!->){spaced(spelling)}(?![\w{re.escape(after)}])", name, text)
     return text
 
 

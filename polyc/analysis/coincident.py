@@ -68,7 +68,8 @@ def is_serial(program: Program) -> bool:
     hidden = (any(isinstance(n, c.For | c.While) for n in c.walk(s.body)) for s in scop.statements.values())
     if scop.in_place or scop.inspection is not None or any(hidden):
         return False
-    marked = _as_written(program)
+    found = program.dependences
+    marked = _as_written(replace(program, dependences=replace(found, false=found.lasting_false)))
     if marked is None:
         return False
     return not any(m.coincident for node in walk(marked.tree.child) if isinstance(node, Band) for m in node.members)

@@ -150,7 +150,9 @@ def _same(node: c.Expr, target: c.ArrayRef) -> bool:
 def _loses_nothing(operator: str, value: c.Expr, element: CType, arrays: Mapping[str, Array]) -> bool:
     """Whether a value is combined as it is: nothing is cut off, and what is compared has one type."""
     if element.kind == "float":
-        return True
+        read = () if isinstance(value, c.Cast) else (n for n in c.walk(value) if isinstance(n, c.ArrayRef))
+        longer = any(arrays[n.array].element.size_bytes > element.size_bytes for n in read)
+        return operator not in (MAX, MIN) or not longer
     same_type = operator not in (MAX, MIN) or has_type(value, element, arrays)
     return may_split(operator, element) and _is_whole(value, arrays) and same_type
 

@@ -295,6 +295,19 @@ def member_of(types: Types, node: c_ast.Node | None, name: str) -> Shape | None:
     return None
 
 
+def shared_member(types: Types, node: c_ast.Node | None, name: str) -> Shape | None:
+    """The type of a number or a struct in a union, or in one without a name inside of a struct; None for others."""
+    inside = [node] if isinstance(node, c_ast.Union) else []
+    if isinstance(node, c_ast.Struct):
+        inside = [i.type for i in node.decls or () if isinstance(i, c_ast.Decl) and i.name is None]
+    for union in inside:
+        for item in getattr(union, "decls", None) or ():
+            if isinstance(item, c_ast.Decl) and item.name == name and item.bitsize is None:
+                shape = types.shape(item.type)
+                return None if shape.dims or shape.is_function else shape
+    return None
+
+
 def _stands_in(node: c_ast.Typedef) -> bool:
     """Whether a typedef is the parser's own, `typedef int _Float16;` in its first line: it says nothing of the type."""
     return node.name in _BUILT_IN and node.coord is not None and node.coord.line == 1

@@ -4,8 +4,8 @@ rewrite:  i < g[0]           ->  i < g_0              a whole number that the re
           *beta == 0.0       ->  beta_1 == 0.0        any number that a condition compares
           l.out[i * l.m]     ->  l_out[i * l.m]       what a pointer in memory leads to
           s->x[i]            ->  s_x[i]               an array in a struct
-requires: what leads there is not written, no member of a union and not used as a whole; each other access by the same
-          members is to an array of its own, too, or both only read
+requires: what leads there is not written, nor shares its memory with what is, and not used as a whole; of a union only
+          numbers; each other access by the same members is to an array of its own, too, or both only read
 
 The C name of such a variable is the text that leads there, so that it is printed as it was written.
 """
@@ -18,7 +18,7 @@ from pycparser import c_ast
 
 from polyc.analysis.expressions.constants import literal_value
 from polyc.analysis.expressions.facts import base_name, writes
-from polyc.frontend.c.ctype import MOVING, Dim, Shape, Types, member_of
+from polyc.frontend.c.ctype import MOVING, Dim, Shape, Types, member_of, shared_member
 from polyc.frontend.c.references import links
 from polyc.frontend.c.symbols import Fixed, Scope, Symbol
 from polyc.model import ctree as c
@@ -28,6 +28,8 @@ from polyc.records import dataclass, replace
 MOST_ROUNDS = 4
 """How deep subscripts that are such places may be nested: `g[k[0]]`."""
 _ZERO = c.Literal("0")
+_SHARED = "union"
+"""The field of all members of a union; no member has this name."""
 
 
 Fields = set[tuple[str, ...]]
@@ -221,10 +223,14 @@ class _Round:
         """Where a link leads from a place; None where polyc cannot tell."""
         if isinstance(link, c.Member):
             shape = None if at.shape.dims else member_of(self.scope.types, at.shape.node, link.field)
+            fields = (*at.fields, link.field)
+            if shape is None and not at.shape.dims:  # all that shares memory counts as one member
+                shape, fields = shared_member(self.scope.types, at.shape.node, link.field), (*at.fields, _SHARED)
             if shape is None or shape.qualifiers & MOVING:
                 return None
+            fields = at.fields if at.fields[-1:] == (_SHARED,) else fields
             text = f"{at.text}{'->' if at.behind else '.'}{link.field}"
-            return replace(at, shape=shape, text=text, fields=(*at.fields, link.field), by_member=True, behind=False)
+            return replace(at, shape=shape, text=text, fields=fields, by_member=True, behind=False)
         if not at.shape.dims:
             return None
         index = link.index if isinstance(link, c.Subscript) else _ZERO

@@ -162,14 +162,17 @@ def _whole(rendered: Rendered, ahead: tuple[c.Stmt, ...], shown: tuple[c.Stmt, .
     unused = tuple(("cast", void, ("name", name)) for name in rendered.unused)
     last: list[Form] = [("do it", unused[0] if len(unused) == 1 else ("comma", unused))] if unused else []
     hidden = any(isinstance(item, c.Decl) and item.name in rendered.unused for item in shown)
+    freed: list[Form] = [("do it", ("call", ("name", "__builtin_free"), (("name", o.name),))) for o in rendered.heap]
     shown = (*shown, *rendered.after)
     if rendered.condition is None:
         items += last if hidden else []
         items += form_of(shown)  # type: ignore[arg-type]
         last = [] if hidden else last
     else:
-        items.append(("if", expression_form(rendered.condition), _one(form_of(shown)), ("block", ())))
-    items += [("do it", ("call", ("name", "__builtin_free"), (("name", one.name),))) for one in rendered.heap]
+        own = freed if len(freed) == 1 else []
+        inside = (*form_of(shown), *own)
+        items.append(("if", expression_form(rendered.condition), _one(inside), ("block", ())))
+    items += freed if len(freed) > 1 else []
     return (*items, *last)
 
 

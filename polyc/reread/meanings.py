@@ -71,12 +71,16 @@ MEANINGS = {
         )
     },
     **{
-        f"polyc_v{name}": f"""#if defined(__GLIBC__) && defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+        f"polyc_v{name}": f"""#if defined(__GLIBC__) && defined(__AVX__) && defined(__GNUC__) && !defined(__clang__)
 #define polyc_v{name}(a, b) \\
   __extension__({{ union {{ {element} value; {bits} bits; }} polyc_a = {{(a)}}, polyc_b = {{(b)}}; \\
     const {bits} polyc_mask = \\
       -({bits})((polyc_a.value {op} polyc_b.value) | (polyc_a.value != polyc_a.value)); \\
     polyc_a.bits = (polyc_b.bits & polyc_mask) | (polyc_a.bits & ~polyc_mask); polyc_a.value; }})
+#elif defined(__GLIBC__) && defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#define polyc_v{name}(a, b) \\
+  __extension__({{ {element} polyc_a = (a), polyc_b = (b); \\
+    polyc_a {op} polyc_b ? polyc_b : polyc_a != polyc_a ? polyc_b : polyc_a; }})
 #else
 #define polyc_v{name}(a, b) {name}(a, b)
 #endif"""

@@ -47,11 +47,12 @@ def block(
         lines += [f"  if ({answer}) {{ /* whether {about} */", ahead, "  }"]
     lines += [f"  {one}" for one in allocations]
     if guard:
-        lines += [f"  if ({guard}) {{", code, f"  {OTHER_BRANCH}"]
+        own = [f"    __builtin_free({name});" for name in heap] if len(heap) == 1 else []  # there is one to free
+        lines += [f"  if ({guard}) {{", code, *own, f"  {OTHER_BRANCH}"]
         lines += [original, "  }"]
     else:
         lines += [*last, code] if hidden else [code]
-    lines += [f"  __builtin_free({name});" for name in heap]
+    lines += [f"  __builtin_free({name});" for name in heap if len(heap) > 1]
     return "\n".join([*lines, *([] if hidden else last), "}", ""])
 
 

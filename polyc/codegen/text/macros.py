@@ -66,15 +66,19 @@ def _extremum(function: str, macro: str) -> str:
 
 def _vector_extremum(function: str, macro: str) -> str:
     """The same without a jump: compilers make one of a choice where one of two numbers is a constant, and with it
-    something else is."""
+    something else is. Without AVX, masks of whole numbers take them four times as long as a choice."""
     element, bits = ("float", "unsigned") if function.endswith("f") else ("double", "unsigned long long")
     op = "<" if "max" in function else ">"
-    return f"""#if defined(__GLIBC__) && defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+    return f"""#if defined(__GLIBC__) && defined(__AVX__) && defined(__GNUC__) && !defined(__clang__)
 #define {macro}(a, b) \\
   __extension__({{ union {{ {element} value; {bits} bits; }} polyc_a = {{(a)}}, polyc_b = {{(b)}}; \\
     const {bits} polyc_mask = \\
       -({bits})((polyc_a.value {op} polyc_b.value) | (polyc_a.value != polyc_a.value)); \\
     polyc_a.bits = (polyc_b.bits & polyc_mask) | (polyc_a.bits & ~polyc_mask); polyc_a.value; }})
+#elif defined(__GLIBC__) && defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#define {macro}(a, b) \\
+  __extension__({{ {element} polyc_a = (a), polyc_b = (b); \\
+    polyc_a {op} polyc_b ? polyc_b : polyc_a != polyc_a ? polyc_b : polyc_a; }})
 #else
 #define {macro}(a, b) {function}(a, b)
 #endif"""

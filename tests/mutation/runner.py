@@ -149,13 +149,14 @@ WHERE = {
     "transfers": ("transfers",),
     "members": ("members",),
     "turns": ("turns",),
+    "buffers": ("buffers",),
     "lastprivate": ("work_rows",),
     "fission": ("sums_apart",),
     "invariants": ("invariants",),
     "choice": ("exchanged", "ways"),
 }
 """Programs that each pass has something to do for."""
-FRONTEND = frozenset({"webs", "choice", "transfers", "turns", "lastprivate", "fission", "invariants"})
+FRONTEND = frozenset({"webs", "choice", "transfers", "turns", "lastprivate", "fission", "invariants", "buffers"})
 """Their faults are looked for in regions that are read with them."""
 GPU_STAGES = frozenset(
     {"registers", "tensor-cores", "coalesce", "gpu-reductions", "staging", "gpu-scatters", "mapping", "barriers"}

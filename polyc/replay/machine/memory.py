@@ -107,11 +107,18 @@ class Machine:
             return Cells(self, name, None, kind)
         return self.initial(kind, number_of(name), 0, name)
 
-    def record(self, kind: Kind, values: dict[str, Value]) -> Record:
-        """A struct with values for its members; 0 for the others."""
+    def record(self, kind: Kind, values: dict[str, Any]) -> Record:
+        """A struct with values for its members; 0 for the others. Of an array: the values of some elements."""
         found = Record(self, kind, 0, "record")
-        found.update({name: 0 for name, inner, count in kind.fields if inner.letter != "s" and not count})
-        found.update(values)
+        for name, inner, count in kind.fields:
+            empty = self.record(inner, {}) if inner.letter == "s" else 0
+            if not count:
+                found[name] = values.get(name, empty)
+                continue
+            given, cells = values.get(name, {}), found[name]
+            assert isinstance(cells, Cells)
+            for place in range(count):
+                cells[place] = given.get(place, empty)
         return found
 
     def buffer(self, name: str, size: int, kind: Kind) -> Buffer:

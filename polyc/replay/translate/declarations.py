@@ -81,7 +81,7 @@ class Declarations(Expressions):
         if shape.element.kind == "other" and shape.element.text != "void":
             raise NotUnderstood(f"the type {shape.element.text}")
         self.declared += 1
-        found = Variable(self.fresh(f"v_{name}"), shape, self.declared)
+        found = Variable(self.fresh(f"v_{name.replace('.', '_')}"), shape, self.declared)
         self.blocks[-1][name] = found
         return found
 
@@ -110,6 +110,8 @@ class Declarations(Expressions):
         if set(node.storage or ()) & {"static", "extern", "_Thread_local"}:
             raise NotUnderstood(f"'{node.name}' is {node.storage[0]}")
         shape, lanes = self.known.types.shape(node.type), self.known.lanes(node.type)
+        if not shape.dims and self.in_parts(node, shape):
+            return
         if not shape.dims:
             init = None
             if isinstance(node.init, c_ast.InitList):
@@ -129,7 +131,7 @@ class Declarations(Expressions):
                 kind_found = kind_of(shape, self.known.types)
                 self.emit(f"{variable.code} = {self.known.unset_value(kind_found, node.name)}")
             return
-        code = self.fresh(f"v_{node.name}")
+        code = self.fresh(f"v_{node.name.replace('.', '_')}")
         extents = self.extents(node.type, code)
         if any(dim.pointer for dim in shape.dims[1:]):
             raise NotUnderstood(f"the type of '{node.name}'")
@@ -143,6 +145,25 @@ class Declarations(Expressions):
         variable.code, variable.is_array, variable.extents = code, True, extents
         if node.init is not None:
             self.filled(node, shape, code)
+
+    def in_parts(self, node: c_ast.Decl, shape: Shape) -> bool:
+        """Declare a struct with pointers in it as a variable for each member, `v.at`; False for others."""
+        members = getattr(shape.node, "decls", None) or [] if isinstance(shape.node, c_ast.Struct) else []
+        shapes = [self.known.types.shape(item.type) if isinstance(item, c_ast.Decl) else None for item in members]
+        plain = all(one is not None and (one.dims[:1] or one.node is None) for one in shapes)
+        pointers = [one is not None and bool(one.dims) and one.dims[0].pointer for one in shapes]
+        if not plain or not any(pointers) or not (node.init is None or isinstance(node.init, c_ast.InitList)):
+            return False
+        names = [item.name for item in members]
+        given = dict(self.in_order(node.init, names)) if node.init is not None else {}
+        zero = None if node.init is None else c_ast.Constant("int", "0")
+        for item in members:
+            init = given.get(item.name, zero)
+            if init is zero and item.name in {n for n, p in zip(names, pointers, strict=True) if p}:
+                init = None  # nobody follows it
+            part = f"{node.name}.{item.name}"
+            self.declaration(c_ast.Decl(part, [], [], [], [], item.type, init, None, node.coord))
+        return True
 
     def filled(self, node: c_ast.Decl, shape: Shape, code: str) -> None:
         """An array of one dimension with a list of values, and zeros after them."""

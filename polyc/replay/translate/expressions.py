@@ -111,19 +111,49 @@ class Expressions:
         if shape.element.kind != "struct" or shape.dims or shape.node is None or not isinstance(init, c_ast.InitList):
             raise NotUnderstood("a list of values")
         kind = kind_of(shape, self.known.types)
+        names = [name for name, _, _ in kind.fields]
+        if len(names) < len(shape.node.decls or ()):
+            raise NotUnderstood("a list of values of a struct with pointers")
         pairs: list[str] = []
-        for item, (name, _, count) in zip(init.exprs, kind.fields, strict=False):
-            value = item
-            if isinstance(item, c_ast.NamedInitializer):
-                if len(item.name) != 1 or not isinstance(item.name[0], c_ast.ID):
-                    raise NotUnderstood("a list of values")
-                name, value = item.name[0].name, item.expr
-            field_shape = self.known.types.field(shape.node, name)
-            if field_shape is None or count or field_shape.element.kind == "struct":
-                raise NotUnderstood("a list of values")
-            pairs.append(f"{name!r}: {self.arithmetic.converted(self.value(value), field_shape.element).code}")
+        for name, value in self.in_order(init, names):
+            member = self.known.types.field(shape.node, name)
+            assert member is not None
+            pairs.append(f"{name!r}: {self.part(member, value)}")
         code = f"record({self.known.kind(kind)}, {{{', '.join(pairs)}}})"
         return Value(code, shape.element, True, node=shape.node)
+
+    def in_order(self, init: c_ast.InitList, names: list[str]) -> Iterator[tuple[str, c_ast.Node]]:
+        """The values of a list, each with the name of its part; behind a designator with those that follow it."""
+        place = 0
+        for item in init.exprs:
+            value = item
+            if isinstance(item, c_ast.NamedInitializer):
+                match item.name:
+                    case [c_ast.ID(name=name)] if name in names:
+                        place = names.index(name)
+                    case [c_ast.ArrayDesignator(expr=c_ast.Constant(value=number))] if number.isdigit():
+                        place = int(number)
+                    case _:
+                        raise NotUnderstood("a list of values")
+                value = item.expr
+            if place >= len(names):
+                raise NotUnderstood("a list of values")
+            yield names[place], value
+            place += 1
+
+    def part(self, shape: Shape, value: c_ast.Node) -> str:
+        """The value of a part of a list."""
+        if shape.dims:
+            if len(shape.dims) != 1 or not shape.dims[0].size or not isinstance(value, c_ast.InitList):
+                raise NotUnderstood("a list of values")
+            inner = Shape(shape.element, (), shape.node)
+            places = [str(place) for place in range(shape.dims[0].size)]
+            return f"{{{', '.join(f'{k}: {self.part(inner, one)}' for k, one in self.in_order(value, places))}}}"
+        if shape.element.kind == "struct":
+            return self.record(shape, value).code
+        if isinstance(value, c_ast.InitList):
+            raise NotUnderstood("a list of values")
+        return self.arithmetic.converted(self.value(value), shape.element).code
 
     def constant(self, node: c_ast.Constant) -> Value:
         if node.type == "string":
@@ -222,6 +252,10 @@ class Expressions:
         return Target(found.cells, found.place, found.shape.element, found.shape.node, pointer=found)
 
     def member(self, node: c_ast.StructRef) -> Target:
+        if node.type == "." and isinstance(node.name, c_ast.ID):
+            name = f"{node.name.name}.{node.field.name}"
+            if self.find(name) is not None:  # of a struct with pointers in it
+                return self.target(c_ast.ID(name, node.coord))
         base = self.target(c_ast.UnaryOp("*", node.name)) if node.type == "->" else self.target(node.name)
         shape = self.known.types.field(base.node, node.field.name)
         if shape is None or any(d.pointer or d.size is None for d in shape.dims):

@@ -5,6 +5,7 @@ from tests.mutation.faults import (
     before_tiles,
     block_forms,
     blocking,
+    buffers,
     chosen,
     coalesce,
     codegen,
@@ -71,6 +72,7 @@ FAULTS: list[Fault] = [
             last_iterations,
             turns,
             webs,
+            buffers,
         ),
         *(
             codegen,

@@ -167,13 +167,16 @@ class Declarations(Expressions):
 
     def filled(self, node: c_ast.Decl, shape: Shape, code: str) -> None:
         """An array of one dimension with a list of values, and zeros after them."""
-        items = node.init.exprs if isinstance(node.init, c_ast.InitList) else [node.init]
-        plain = not any(isinstance(item, c_ast.InitList | c_ast.NamedInitializer) for item in items)
-        if not plain or len(shape.dims) != 1 or shape.dims[0].size is None or shape.element.kind == "struct":
+        sized = len(shape.dims) == 1 and shape.dims[0].size is not None and shape.element.kind != "struct"
+        if not isinstance(node.init, c_ast.InitList) or not sized:
             raise NotUnderstood(f"the values of '{node.name}'")
-        values = [self.arithmetic.converted(self.value(item), shape.element).code for item in items]
-        values += ["0"] * (shape.dims[0].size - len(values))
-        for place, value in enumerate(values):
+        places = [str(place) for place in range(shape.dims[0].size or 0)]
+        values = dict.fromkeys(places, "0")
+        for place, item in self.in_order(node.init, places):
+            if isinstance(item, c_ast.InitList):
+                raise NotUnderstood(f"the values of '{node.name}'")
+            values[place] = self.arithmetic.converted(self.value(item), shape.element).code
+        for place, value in values.items():
             self.emit(f"{code}[{place}] = {value}")
 
     def pointer_variable(self, node: c_ast.Decl, shape: Shape, code: str, extents: tuple[str, ...]) -> None:

@@ -1,5 +1,5 @@
 struct view { int w; const float *at; };
-struct pair { float low, high; int taps[2]; };
+struct triple { float low, high, top; };
 void buffers(int k, int n, int m, float a[restrict n * m], float b[restrict n * m], const float x[restrict 2 * n * m], float s[n])
 {
 #pragma scop
@@ -12,8 +12,9 @@ void buffers(int k, int n, int m, float a[restrict n * m], float b[restrict n * 
     }
     for (int i = 0; i < n; i++) {
         struct view v = {m, x + i * m};
-        struct pair p = {.high = i, .taps = {[1] = 2}};
-        s[i] = v.at[v.w - 1] + v.at[0] * p.high + p.low * 3 + p.taps[1] - p.taps[0];
+        struct triple p = {.high = i, .top = 2};
+        float taps[3] = {[1] = 4, [2] = i};
+        s[i] = v.at[v.w - 1] + v.at[0] * p.high + p.low * 3 + p.top + taps[0] * 7 + taps[1] - taps[2];
     }
 #pragma endscop
 }

@@ -523,7 +523,9 @@ class Detector:
             if n is not None:
                 told = [m for m in scop.notes if m.code in _KEPT_WHOLE and m.span is not None]
                 notes = [m for m in told if m.span is not None and m.span.line == statement.span.line]
-                found[n] = notes[0].message if notes else "it cannot be modelled"
+                inside = [m for m in told if m.span is not None and self.unit_at(parts, m.span) == n]
+                why = [f"{one.message} (line {one.span.line})" for one in inside if one.span is not None]
+                found[n] = notes[0].message if notes else (why or ["it cannot be modelled"])[0]
         if found:
             return found
         if not any(isinstance(node, Band) for node in walk_tree(scop.tree.child)):

@@ -19,7 +19,7 @@ _FOREIGN = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+(?!(?:polyc|scop|endscop)\b)(\
 _HINT = re.compile(
     r"""(?:(?:GCC|clang|_CRI|_NEC|nvc|pgi)[ ]+)?(?:ivdep|(?:no)?unroll|(?:no)?vector|concurrent)\b
       | (?:no)?(?:simd|unroll_and_jam|prefetch|fusion|parallel)\b | loop[_ ]count\b | distribute_?point\b
-      | SIMD\b | message\b | warning\b | once\b | (?:GCC|clang)[ ]+(?:diagnostic|warning)\b
+      | SIMD\b | message\b | warning\b | once\b
       | clang[ ]+loop\b | STDC[ ]+FP_CONTRACT[ ]+(?:ON|DEFAULT)\b | (?:end)?region\b | mark\b""",
     re.VERBOSE,
 )

@@ -86,8 +86,6 @@ def preprocess(path: str, options: InputOptions, text: str | None = None) -> Pre
     command = [*options.launcher, options.cc, *options.flags, "-E", "-dD", "-w", "-x", "c", PLAIN_CALLS]
     command += [f"-I{as_word(folder)}" for folder in options.include_dirs]
     command += [f"-D{name}" for name in options.defines] + [f"-U{name}" for name in options.undefines]
-    if options.openmp == "replace" and "-fopenmp" not in options.flags:
-        command.append("-fopenmp")  # with it compilers expand the macros of directives
     environment = {**os.environ, "LC_ALL": "C"}
     try:
         if text is None:

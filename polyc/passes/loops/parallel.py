@@ -298,9 +298,9 @@ def _vector(node: Node, program: Program, inside: bool = False) -> Node:
 
 
 def _fetches_bytes(member: Member, program: Program) -> bool:
-    """Whether all that a loop does is to copy numbers of less than 4 bytes from places that data decide: processors have
-    no instruction for vectors of these, so that places are computed in vectors and taken out of them one by one (a
-    window of a picture, clamped to its borders: 1.5 times as long)."""
+    """Whether all that a loop does is to copy numbers of less than 4 bytes from places that data decide: processors
+    have no instruction for vectors of these, so that places are computed in vectors and taken out one by one (a window
+    of a picture, clamped to its borders: 1.5 times as long)."""
     names_ = names(member.schedule.domain())
     for name in names_:
         statement = program.statements[name]

@@ -313,8 +313,8 @@ class Modeller:
         statements = without_unread(self.extracted(region, body, needed, span))
         if self.unasked:
             self.stay_in_rows(region, statements, converter)
-        else:
-            self.leave_rows(region, statements, converter)
+        elif self.inlined or any(scope.symbols[key].rank for key in followed.keys):
+            self.leave_rows(region, statements, converter)  # of pointers people do not take C at its word
         statements = without_dead(statements, region)
         statements = needed_exits(statements, region, live)
         turned = exchanges.finish(region, self.read_later(exchanges, scope))

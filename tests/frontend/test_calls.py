@@ -66,7 +66,7 @@ def test_a_function_that_computes_a_value(function: str, scop: Modeller, relatio
         "int calls; double g(int n, double *x) { if (n < 0) return 0; calls++; return x[n - 1]; }",
         "int k; double g(int n, double *x) { { int k = 1; if (n < k) return 0; } return k + x[0]; }",
         "double g(int n, double *x) { double *y = x; if (n < 0) return 0; return y[n - 1]; }",
-        "double g(int n, double *x) { if (n < 9) { x[n - 1] = 1; return 0; } else if (n > 20) return x[1]; return x[2]; }",
+        "double g(int n, double *x) { if (n < 9) { x[n - 1] = 1; return 0; } else if (n > 20) return x[1]; return 2; }",
     ],
 )
 def test_a_function_in_the_place_of_its_call(function: str, scop: Modeller) -> None:

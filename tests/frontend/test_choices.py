@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from polyc.codegen import render_file
+from polyc.errors import UserError
 from polyc.frontend import read
 from polyc.model.program import InputOptions, Options
 from polyc.pipeline import compile_region
@@ -65,3 +66,25 @@ def test_each_array_has_one_name(way: str, tmp_path: Path) -> None:
     assert_verified(regions)
     assert ("omp parallel for" in regions[0].text) is (way in PARALLEL)
     run_alike(file.read_text(), render_file(source, regions), tmp_path)
+
+
+ROWS_OF_A_SIZE = """void f(int n, int m, float (*a)[m], float *s)
+{{
+{before}
+#pragma scop
+    float (*q)[m] = a;
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < m; j++)
+            q[i][j] = a[i][j] + s[j];
+#pragma endscop
+}}
+"""
+
+
+def test_rows_are_as_long_as_those_of_the_array(tmp_path: Path) -> None:
+    """Where the size is the same variable, which nothing gives another value in between."""
+    (region,) = read("t.c", InputOptions(), text=ROWS_OF_A_SIZE.format(before="")).regions
+    (statement,) = region.scop.statements.values()
+    assert {access.array for access in statement.accesses} == {"a", "s"}
+    with pytest.raises(UserError, match="pointer"):
+        read("t.c", InputOptions(), text=ROWS_OF_A_SIZE.format(before="    m = m / 2;"))

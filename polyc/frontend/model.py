@@ -53,7 +53,6 @@ from polyc.frontend.idioms.named import named_values, with_known_steps
 from polyc.frontend.idioms.pointers import TooMany, aliases, parts_given
 from polyc.frontend.idioms.rows import Rows
 from polyc.frontend.idioms.structs import with_first_values, with_members_apart
-from polyc.frontend.idioms.sums import is_pointer
 from polyc.frontend.idioms.transfers import moved, with_transfers
 from polyc.frontend.idioms.turns import with_turns
 from polyc.frontend.idioms.walks import ends_compared, followed_values, walked, with_values
@@ -391,7 +390,7 @@ class Modeller:
     def parts_of(self, body: c.Block, converter: Converter) -> dict[str, tuple[c.Expr, str]]:
         """What pointers are before the region that lead into the array of another one: `p + n`."""
         symbols = [s for key in sorted(mentions(body)) if (s := converter.scope.symbols.get(key)) is not None]
-        pointers = {s.c_name: s for s in symbols if is_pointer(s) and s.storage is Storage.LOCAL}
+        pointers = {s.c_name: s for s in symbols if s.is_pointer and s.storage is Storage.LOCAL}
         if not pointers:
             return {}
         ends = ends_compared(body, {symbol.key for symbol in pointers.values()})

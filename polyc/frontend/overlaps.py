@@ -148,11 +148,11 @@ def exposed(region: Region, after: After) -> frozenset[str] | None:
         return None
     found: set[str] = set()
     for key, symbol in region.scope.symbols.items():
-        if symbol.storage is Storage.REGION and not _is_pointer(symbol):
+        if symbol.storage is Storage.REGION and not symbol.is_pointer:
             continue
         if symbol.rank or symbol.shape.node is not None or symbol.fixed is not None:
             found.add(key)
-            if symbol.fixed is not None or (symbol.storage is Storage.GLOBAL and _is_pointer(symbol)):
+            if symbol.fixed is not None or (symbol.storage is Storage.GLOBAL and symbol.is_pointer):
                 return None
         elif _is_exposed(symbol, region, after):
             found.add(key)
@@ -176,13 +176,13 @@ def _touched(
     """An array of the region; None where nobody else can reach it."""
     if symbol is None or not _is_exposed(symbol, region, after) or after.is_fresh(symbol):
         return None
-    if symbol.storage is Storage.REGION and not _is_pointer(symbol):
+    if symbol.storage is Storage.REGION and not symbol.is_pointer:
         return None  # it begins inside: no pointer from before leads there, and its name means nothing outside
     if symbol.rank == 0 and symbol.shape.element.kind == "pointer":
         raise refused(f"'{symbol.c_name}' is a pointer that the region uses as a value")
     accesses = [a for s in statements.values() for a in s.accesses if a.array == array.name]
     written = any(a.kind is not AccessKind.READ for a in accesses)
-    if not _is_pointer(symbol):
+    if not symbol.is_pointer:
         return _object(symbol, written)
     restricted = is_restricted(symbol)
     found: list[isl.Set] = [a.relation.range().reset_tuple_id() for a in accesses]
@@ -247,10 +247,10 @@ def _is_exposed(symbol: Symbol, region: Region, after: After) -> bool:
     """Whether somebody else may reach it: also what is a part of a variable of which somebody has the address."""
     if is_own_static(symbol, after.function):
         return False
-    if is_static_of(symbol, after.function) and not (_is_pointer(symbol) or after.is_handed_on(symbol)):
+    if is_static_of(symbol, after.function) and not (symbol.is_pointer or after.is_handed_on(symbol)):
         return False
     fixed = symbol.fixed
-    root = None if fixed is None or fixed.elsewhere or _is_pointer(symbol) else region.symbol(fixed.root)
+    root = None if fixed is None or fixed.elsewhere or symbol.is_pointer else region.symbol(fixed.root)
     return after.is_exposed(symbol if root is None else root)
 
 
@@ -325,7 +325,7 @@ def _rows(
             _Object(f"{array.name} pointers {number}, {k}", Memory(name, *first, None, tuple(inside[:k])), True, False)
             for k in range(1, levels)
         ]
-    if _is_pointer(symbol):
+    if symbol.is_pointer:
         found.append(_Object(array.name, Memory(name, *_bounds(cells, 0, known)), True, is_restricted(symbol)))
     elif after.is_exposed(symbol):
         found.append(_Object(array.name, Memory(name), False, False))
@@ -459,7 +459,7 @@ def _read_as_pointers(region: Region, after: After, arrays: dict[str, Array]) ->
         fixed, root = symbol.fixed, None if symbol.fixed is None else region.symbol(symbol.fixed.root)
         if fixed is None or root is None or not (symbol.key in arrays or symbol.c_name in used):
             continue
-        own = [(symbol.c_name, fixed.inside, fixed.elsewhere)] if _is_pointer(symbol) else []
+        own = [(symbol.c_name, fixed.inside, fixed.elsewhere)] if symbol.is_pointer else []
         for cell, inside, elsewhere in (*fixed.cells, *own):
             if elsewhere or after.is_exposed(root):
                 found.append(_cell(cell, inside, elsewhere))
@@ -471,10 +471,6 @@ def _places(expr: c.Expr) -> list[c.Expr]:
     if isinstance(expr, (c.Name, c.Member, c.Subscript)) or (isinstance(expr, c.Unary) and expr.op == "*"):
         return [expr]
     return [place for child in c.children(expr) for place in _places(child)]  # type: ignore[arg-type]
-
-
-def _is_pointer(symbol: Symbol) -> bool:
-    return bool(symbol.rank) and (symbol.shape.dims[0].pointer or symbol.storage is Storage.ARGUMENT)
 
 
 def is_restricted(symbol: Symbol) -> bool:

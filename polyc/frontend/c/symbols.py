@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections import Counter
+from functools import lru_cache
 
 from pycparser import c_ast
 from pycparser.c_generator import CGenerator
 
 from polyc.frontend.c.ctype import POINTER_SIZE, Dim, Shape, Types
-from polyc.frontend.text.trees import walk
+from polyc.frontend.text.trees import changed_names, walk
 from polyc.model.scop import Storage
 from polyc.records import dataclass, field, replace
 
@@ -61,6 +62,12 @@ class Symbol:
     @property
     def rank(self) -> int:
         return len(self.shape.dims)
+
+    @property
+    def is_pointer(self) -> bool:
+        """Whether it is one, not an array: an argument is always."""
+        outer = self.shape.dims[:1]
+        return bool(outer) and (outer[0].pointer or self.storage is Storage.ARGUMENT)
 
     @property
     def is_integer(self) -> bool:
@@ -171,7 +178,7 @@ def scope_before(
     types: Types, tree: c_ast.FileAST, function: c_ast.FuncDef, path: list[tuple[c_ast.Node, int]]
 ) -> Scope:
     """What is visible at a place: file level, parameters, and the blocks on the way to it."""
-    scope = Scope(types, moved=frozenset(_moved(function)))
+    scope = Scope(types, moved=_moved(function))
     for item in tree.ext:
         if isinstance(item, c_ast.Decl) and item.name and not isinstance(item.type, c_ast.FuncDecl):
             scope.declare(item, Storage.GLOBAL)
@@ -187,18 +194,11 @@ def scope_before(
     return scope
 
 
-def _moved(function: c_ast.FuncDef) -> Iterator[str]:
-    declared: set[str] = set()
-    for node in walk(function):
-        match node:
-            case c_ast.Decl(name=name) if name in declared:
-                yield name
-            case c_ast.Decl(name=name):
-                declared.add(name)
-            case c_ast.Assignment(lvalue=c_ast.ID(name=name)):
-                yield name
-            case c_ast.UnaryOp(op="&" | "++" | "--" | "p++" | "p--", expr=c_ast.ID(name=name)):
-                yield name
+@lru_cache(maxsize=8)
+def _moved(function: c_ast.FuncDef) -> frozenset[str]:
+    times = Counter(node.name for node in walk(function) if isinstance(node, c_ast.Decl))
+    twice = {name for name, count in times.items() if count > 1}
+    return frozenset(twice | {target.name for target in changed_names(function)})
 
 
 def declarations_in(node: c_ast.Node, position: int) -> list[c_ast.Decl]:

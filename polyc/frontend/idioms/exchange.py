@@ -323,8 +323,7 @@ def moves_of(item: c.Stmt | c.Expr, scope: Scope) -> list[tuple[str, str]] | Non
 
 def is_pointer(symbol: Symbol) -> bool:
     """Whether something can be made to point elsewhere."""
-    outer = symbol.shape.dims[:1]
-    return bool(outer) and (outer[0].pointer or symbol.storage is Storage.ARGUMENT) and not symbol.volatile
+    return symbol.is_pointer and not symbol.volatile
 
 
 def is_same(one: Symbol, other: Symbol) -> bool:

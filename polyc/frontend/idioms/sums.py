@@ -13,7 +13,6 @@ from polyc.errors import Span
 from polyc.frontend.c.symbols import Scope, Symbol
 from polyc.frontend.idioms.helpers import Unclear, converted, is_same_array, type_of
 from polyc.model import ctree as c
-from polyc.model.scop import Storage
 from polyc.records import dataclass, replace
 
 LARGEST = 64
@@ -80,11 +79,6 @@ def changes_of(parts: Iterable[c.Node]) -> Changes:
 
 State = dict[str, Sum | None]
 """What variables are equal to; None: unknown. Those that are missing have the values that they had before."""
-
-
-def is_pointer(symbol: Symbol) -> bool:
-    outer = symbol.shape.dims[:1]
-    return bool(outer) and (outer[0].pointer or symbol.storage is Storage.ARGUMENT)
 
 
 @dataclass(frozen=True, slots=True)

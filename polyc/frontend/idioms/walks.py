@@ -41,7 +41,6 @@ from polyc.frontend.idioms.sums import (
     changes_of,
     constant,
     difference,
-    is_pointer,
     literal,
     product,
     trips,
@@ -143,7 +142,7 @@ def _with_pointer_apart(scope: Scope, node: c.Node) -> c.Node | None:
     """`for (q = p; q < end; q++) …` as `q = p; for (; q < end; q++) …`: the loop is to count elements."""
     head = induction(node) if isinstance(node, c.For) else None
     symbol = scope.symbols.get(head.key) if head is not None else None
-    if symbol is None or not is_pointer(symbol) or not isinstance(node, c.For):
+    if symbol is None or not symbol.is_pointer or not isinstance(node, c.For):
         return None
     assert node.init is not None
     start = node.init if isinstance(node.init, c.Decl) else c.ExprStmt(node.init, node.span)
@@ -241,7 +240,7 @@ def candidates(body: c.Block, scope: Scope) -> set[str]:
         if symbol is None or symbol.storage not in _LOCAL or symbol.static or symbol.volatile:
             continue
         number = symbol.is_integer and symbol.shape.element.size_bytes in (4, 8)
-        if is_pointer(symbol) or (key in steps and number and symbol.shape.element.text != "_Bool"):
+        if symbol.is_pointer or (key in steps and number and symbol.shape.element.text != "_Bool"):
             found.add(key)
     return found
 
@@ -794,7 +793,7 @@ class Loops:
             case _:
                 return None
         symbol = self.walk.scope.symbols.get(found.key)
-        compares = symbol is not None and (not symbol.rank or (is_pointer(symbol) and found.bound != zero))
+        compares = symbol is not None and (not symbol.rank or (symbol.is_pointer and found.bound != zero))
         fits = found.key in self.walk.chosen and compares
         return found if fits and not any(True for _ in lvalues(found.bound)) else None
 

@@ -12,7 +12,7 @@ from polyc.frontend.c.ctype import MOVING, Types, member_of
 from polyc.frontend.c.state import Env, Region, number
 from polyc.frontend.c.symbols import Symbol
 from polyc.frontend.sets.affine import Affine
-from polyc.frontend.text.trees import walk
+from polyc.frontend.text.trees import changed_names, walk
 from polyc.model import ctree as c
 from polyc.model.scop import Array, CType, Field, Storage, Struct
 
@@ -119,15 +119,8 @@ def settled(extent: c_ast.Node, symbol: Symbol, converter: Converter, function: 
     """Whether the variables of an extent still have the values of the time of the declaration."""
     names = {node.name for node in walk(extent) if isinstance(node, c_ast.ID)}
     declared = converter.parsed.offset(symbol.node.coord) if symbol.node is not None else 0
-    for node in walk(function.body):
-        target = None
-        if isinstance(node, c_ast.Assignment):
-            target = node.lvalue
-        elif isinstance(node, c_ast.UnaryOp) and node.op in ("p++", "p--", "++", "--", "&"):
-            target = node.expr
-        if isinstance(target, c_ast.ID) and target.name in names and converter.parsed.offset(target.coord) > declared:
-            return False
-    return True
+    changed = (target for target in changed_names(function.body) if target.name in names)
+    return all(converter.parsed.offset(target.coord) <= declared for target in changed)
 
 
 def positive_extents(array: Array) -> list[isl.PwAff]:

@@ -14,10 +14,10 @@ import islpy as isl
 from pycparser import c_ast
 
 from polyc.analysis.expressions.facts import constant, mentions
-from polyc.frontend.c.liveness import addresses_taken, has_jumps
+from polyc.frontend.c.liveness import has_jumps
 from polyc.frontend.c.state import Env, Region, variable
 from polyc.frontend.sets.affine import Affine, label
-from polyc.frontend.text.trees import walk
+from polyc.frontend.text.trees import changed_names, walk
 from polyc.model import ctree as c
 from polyc.model.scop import Storage
 from polyc.records import dataclass
@@ -86,14 +86,7 @@ def told_sizes(region: Region, function: c_ast.FuncDef, names: Set[str]) -> Iter
     """
     if has_jumps(function.body):
         return
-    changed = set(addresses_taken(function.body))
-    for node in walk(function.body):
-        match node:
-            case (
-                c_ast.Assignment(lvalue=c_ast.ID(name=name))
-                | c_ast.UnaryOp(op="++" | "--" | "p++" | "p--", expr=c_ast.ID(name=name))
-            ):
-                changed.add(name)
+    changed = {target.name for target in changed_names(function.body)}
     times = Counter(node.name for node in walk(function) if isinstance(node, c_ast.Decl))
 
     def stays(key: str) -> bool:

@@ -16,6 +16,17 @@ def walk(node: c_ast.Node) -> Iterator[c_ast.Node]:
         waiting += reversed(list(one))
 
 
+def changed_names(node: c_ast.Node) -> Iterator[c_ast.ID]:
+    """Where a tree gives a variable another value, or takes its address."""
+    for one in walk(node):
+        match one:
+            case (
+                c_ast.Assignment(lvalue=c_ast.ID() as target)
+                | c_ast.UnaryOp(op="&" | "++" | "--" | "p++" | "p--", expr=c_ast.ID() as target)
+            ):
+                yield target
+
+
 def free_names(items: Iterable[c_ast.Node], own: frozenset[str] = frozenset()) -> set[str]:
     """The names that statements of one block mention and do not declare themselves.
 

@@ -157,10 +157,8 @@ class Declarations(Expressions):
         names = [item.name for item in members]
         given = dict(self.in_order(node.init, names)) if node.init is not None else {}
         zero = None if node.init is None else c_ast.Constant("int", "0")
-        for item in members:
-            init = given.get(item.name, zero)
-            if init is zero and item.name in {n for n, p in zip(names, pointers, strict=True) if p}:
-                init = None  # nobody follows it
+        for item, pointer in zip(members, pointers, strict=True):
+            init = given.get(item.name, None if pointer else zero)  # nobody follows a pointer without a value
             part = f"{node.name}.{item.name}"
             self.declaration(c_ast.Decl(part, [], [], [], [], item.type, init, None, node.coord))
         return True

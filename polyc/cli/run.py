@@ -114,9 +114,20 @@ def compile_file(path: str, values: dict[str, Any], default_cc: str = "cc", *, t
         source = replace(source, dependencies=(*source.dependencies, config.path))
         for told in unknown_labels(source, config):
             click.echo(told.render(), err=True)
-    answer = [done[region] if region in done else compiled(region) for region in source.regions]
+    answer = [done[region] if region in done else kept(region, compiled(region)) for region in source.regions]
     named = config.path if config is not None else None
     return Run(source, answer, given, wanted, watch, config=named, refused=refused)
+
+
+def kept(region: Region, compiled: Compiled) -> Compiled:
+    """A marked region's result; its own loops where nothing is gained by others, which the C compiler may like less."""
+    from polyc.codegen import render_as_written
+    from polyc.model.certificate import WRITTEN
+
+    if compiled.program.options.gpu or no_gain(compiled) is None:
+        return compiled
+    text = render_as_written(region)
+    return replace(compiled, text=text, special="", ast="", origins=(), certificate=WRITTEN)
 
 
 def asked_of(region: Region, options: Options, config: Config | None) -> tuple[Region, Options]:
@@ -191,7 +202,7 @@ def refusal_of(compiled: Compiled) -> Remark | None:
 
 
 def no_gain(compiled: Compiled) -> str | None:
-    """Why a region that nobody marked is better left as it is; None where something was gained."""
+    """Why a region is better left as it is; None where something was gained."""
     from polyc.analysis.loop_facts import gains_vectors, only_in_functions
     from polyc.codegen.text.macros import IN_VECTORS, SEVERAL
     from polyc.explain.codes import REMARKS

@@ -23,7 +23,7 @@ from polyc.frontend.c.liveness import jumped_to
 from polyc.frontend.c.parse import SKIPPED, Parsed, parse_function
 from polyc.frontend.c.units import NotRead, NotWhole, Unit, for_loops, has_code, stretch, unit_of, units, with_condition
 from polyc.frontend.c.worksharing import Sharing, path_to
-from polyc.frontend.overlaps import CODE as OVERLAPS
+from polyc.frontend.memory.overlaps import CODE as OVERLAPS
 from polyc.frontend.text.asserts import asserted
 from polyc.frontend.text.chunks import MEANINGS, Chunks
 from polyc.frontend.text.foreign import KEEP, REPLACE, Pragma, foreign

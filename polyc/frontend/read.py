@@ -17,7 +17,9 @@ from polyc.frontend.c.units import NotWhole, chosen, for_loops
 from polyc.frontend.detect import Detector, Found, Judge, first_loop, worth_a_look
 from polyc.frontend.idioms.bodies import Bodies
 from polyc.frontend.idioms.helpers import Helpers
-from polyc.frontend.model import Modeller, unique
+from polyc.frontend.model import Modeller
+from polyc.frontend.region.checks import unique
+from polyc.frontend.region.surroundings import Surroundings
 from polyc.frontend.sets.promises import names_in, parse_condition
 from polyc.frontend.text.builds import read_for_builds
 from polyc.frontend.text.chunks import Chunks, cut
@@ -304,20 +306,10 @@ class _Reader:
         return None
 
     def modeller(self, item: Marked, parsed: Parsed, group: list[Marked]) -> Modeller:
-        return Modeller(
-            item,
-            parsed,
-            self.chunks,
-            self.places,
-            self.options,
-            self.assumptions,
-            self.effects,
-            self.bodies,
-            self.callers,
-            self.file_names,
-            group,
-            tuple(self.read),
+        at = Surroundings(
+            item, parsed, self.chunks, self.places, self.options, self.file_names, group, tuple(self.read)
         )
+        return Modeller(at, self.assumptions, self.effects, self.bodies, self.callers)
 
     def note_names(self, modeller: Modeller) -> None:
         self.known |= modeller.known

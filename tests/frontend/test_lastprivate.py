@@ -8,7 +8,7 @@ import islpy as isl
 import pytest
 
 from polyc.frontend import read
-from polyc.frontend.model import within_new_arrays
+from polyc.frontend.region.conditions import within_new_arrays
 from polyc.model.program import InputOptions, Options
 from polyc.model.scop import Scop
 from polyc.pipeline import compile_region

@@ -215,7 +215,7 @@ def test_an_array_of_which_too_much_is_asked_is_taken_as_read_before(
     }
     """
     assert region_of(text, tmp_path).scop.privatizable
-    monkeypatch.setattr("polyc.frontend.flow.MOST_OPERATIONS", 10)
+    monkeypatch.setattr("polyc.frontend.statements.flow.MOST_OPERATIONS", 10)
     region = region_of(text, tmp_path)
     assert not region.scop.privatizable
     assert compile_region(region, Options()).verified

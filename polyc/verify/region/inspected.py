@@ -10,7 +10,7 @@ The model says of flat arrays that subscripts stay in their rows which the data 
 What clamps and conditions keep in its row (`frontend/sets/intervals.py`) is taken from the frontend.
 A subscript that no iteration evaluates needs none of that: the model has it in all iterations, since it stands in the
 text, but the conditions of C around it (`?:`, `&&`, `||`, `if`) never let it be evaluated.
-The frontend has its own answers (`frontend/inspection.py`); they are not trusted.
+The frontend has its own answers (`frontend/statements/inspection.py`); they are not trusted.
 """
 
 from __future__ import annotations

@@ -7,9 +7,9 @@ from typing import Any
 
 import islpy as isl
 
-import polyc.frontend.fission as fission
-import polyc.frontend.invariants as invariants
-import polyc.frontend.lastprivate as lastprivate
+import polyc.frontend.statements.fission as fission
+import polyc.frontend.statements.invariants as invariants
+import polyc.frontend.statements.lastprivate as lastprivate
 from tests.mutation.install import adding_to, patched
 from tests.mutation.runner import Fault
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import polyc.frontend.c.first_use as first_use
-import polyc.frontend.extract as extract
 import polyc.frontend.idioms.webs as webs
 import polyc.frontend.sets.opaque as opaque
+import polyc.frontend.statements.extract as extract
 from polyc.frontend.c.first_use import Use
 from polyc.model import ctree as c
 from polyc.records import replace

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from polyc.frontend.build import without_empty
 from polyc.frontend.c.ctype import INT, Shape
 from polyc.frontend.c.state import Region
 from polyc.frontend.c.symbols import Symbol
-from polyc.frontend.extract import Draft, Item
 from polyc.frontend.sets.accesses import READ, WRITE, element_of
+from polyc.frontend.statements.build import without_empty
+from polyc.frontend.statements.extract import Draft, Item
 from polyc.model.scop import CALLS, Storage
 from polyc.records import replace
 

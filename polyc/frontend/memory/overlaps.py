@@ -21,8 +21,8 @@ from polyc.frontend.c.functions import PURE
 from polyc.frontend.c.liveness import is_own_static, is_static_of
 from polyc.frontend.c.state import Region
 from polyc.frontend.c.symbols import Symbol
-from polyc.frontend.live_out import After
-from polyc.frontend.search import NotFound
+from polyc.frontend.memory.live_out import After
+from polyc.frontend.memory.search import NotFound
 from polyc.model import ctree as c
 from polyc.model.scop import AccessKind, Apart, Array, Memory, Search, Statement, Storage
 from polyc.records import dataclass, replace

@@ -20,15 +20,15 @@ from polyc.analysis.inside import (
     without_unread,
     written_out,
 )
-from polyc.frontend.build import drafts, without_empty
 from polyc.frontend.c.functions import real_type
 from polyc.frontend.c.state import Region, along, variable
-from polyc.frontend.extract import Draft, Item, LoopItem
-from polyc.frontend.fission import type_in
-from polyc.frontend.flow import without_dead
 from polyc.frontend.idioms.helpers import is_arithmetic
 from polyc.frontend.sets.accesses import READ, WRITE, Raw, element_of
 from polyc.frontend.sets.affine import Affine
+from polyc.frontend.statements.build import drafts, without_empty
+from polyc.frontend.statements.extract import Draft, Item, LoopItem
+from polyc.frontend.statements.fission import type_in
+from polyc.frontend.statements.flow import without_dead
 from polyc.model import ctree as c
 from polyc.model.scop import AccessKind, CType
 from polyc.poly import affine_of, constant_of, greatest_of, least_of, project

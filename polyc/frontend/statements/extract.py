@@ -14,7 +14,7 @@ from polyc.errors import Span
 from polyc.frontend.c.convert import ends_with, without_jump
 from polyc.frontend.c.functions import ENDS, has_no_effect
 from polyc.frontend.c.state import EVERYTHING, Env, Region, along, lifted_set, number
-from polyc.frontend.reaching import note_reads
+from polyc.frontend.memory.reaching import note_reads
 from polyc.frontend.sets.accesses import READ, WRITE, Collector, Raw
 from polyc.frontend.sets.affine import Affine, is_scattered
 from polyc.frontend.sets.choice import as_choice, as_choices, as_exchange

@@ -10,8 +10,8 @@ import islpy as isl
 from polyc.errors import Span
 from polyc.frontend.c.state import CTX, Region, number, variable
 from polyc.frontend.c.symbols import ISL_WORDS
-from polyc.frontend.extract import Draft, Item, LoopItem
 from polyc.frontend.sets.accesses import Raw
+from polyc.frontend.statements.extract import Draft, Item, LoopItem
 from polyc.model import ctree as c
 from polyc.model import tree as t
 from polyc.model.scop import Access, Statement, Storage

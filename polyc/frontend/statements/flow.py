@@ -10,10 +10,10 @@ import islpy as isl
 from polyc.analysis.expressions.straight import unconditional
 from polyc.analysis.extents import elements
 from polyc.flow import Accesses, Flow, compute_flow
-from polyc.frontend.build import Placed, drafts, order_map, place, without_empty
 from polyc.frontend.c.state import CTX, EVERYTHING, Region, lifted_set
-from polyc.frontend.extract import Draft, Item
 from polyc.frontend.sets.accesses import MAY, READ, WRITE, Raw
+from polyc.frontend.statements.build import Placed, drafts, order_map, place, without_empty
+from polyc.frontend.statements.extract import Draft, Item
 from polyc.model.scop import AccessKind, Array
 from polyc.poly import OverBudget, budget, in_name, maps, out_name, project, set_name, sets
 from polyc.records import dataclass, field, replace

@@ -11,12 +11,12 @@ import islpy as isl
 from polyc.analysis.dependences import last_writers
 from polyc.errors import Span
 from polyc.flow import Accesses
-from polyc.frontend.build import Placed, drafts, place, with_loop_as, without_empty
 from polyc.frontend.c.state import CTX, EVERYTHING, Region, along, lifted_set
 from polyc.frontend.c.symbols import PRIVATE_BYTES
-from polyc.frontend.extract import Draft, Item, LoopItem
-from polyc.frontend.flow import Flows, accesses_of, stays
 from polyc.frontend.sets.accesses import READ, WRITE
+from polyc.frontend.statements.build import Placed, drafts, place, with_loop_as, without_empty
+from polyc.frontend.statements.extract import Draft, Item, LoopItem
+from polyc.frontend.statements.flow import Flows, accesses_of, stays
 from polyc.model import ctree as c
 from polyc.model.scop import Storage
 from polyc.poly import greatest_of, least_of, project

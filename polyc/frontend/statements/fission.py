@@ -9,12 +9,12 @@ import islpy as isl
 
 from polyc.analysis.expressions.straight import changes_nothing
 from polyc.analysis.extents import text_of
-from polyc.frontend.build import Placed, drafts, place, with_loop_as, without_empty
 from polyc.frontend.c.state import Env, Region, along, variable
-from polyc.frontend.extract import Draft, Item, LoopItem
-from polyc.frontend.flow import Flows, accesses_of, stays
 from polyc.frontend.idioms.helpers import is_arithmetic, type_of
 from polyc.frontend.sets.accesses import MAY, READ, WRITE, Raw, element_of
+from polyc.frontend.statements.build import Placed, drafts, place, with_loop_as, without_empty
+from polyc.frontend.statements.extract import Draft, Item, LoopItem
+from polyc.frontend.statements.flow import Flows, accesses_of, stays
 from polyc.model import ctree as c
 from polyc.model.scop import AccessKind, CType
 from polyc.poly import project

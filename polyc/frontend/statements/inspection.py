@@ -15,11 +15,11 @@ import islpy as isl
 
 from polyc.analysis.expressions.facts import mentions
 from polyc.errors import Span
-from polyc.frontend.build import grounded_set
 from polyc.frontend.c.ctype import INT, Shape
 from polyc.frontend.c.state import Env, Region, Wanted, lifted_set
 from polyc.frontend.c.symbols import Symbol
-from polyc.frontend.extract import Draft, Extractor, Item, LoopItem
+from polyc.frontend.statements.build import grounded_set
+from polyc.frontend.statements.extract import Draft, Extractor, Item, LoopItem
 from polyc.model import ctree as c
 from polyc.model.scop import CType, Storage
 from polyc.poly import project

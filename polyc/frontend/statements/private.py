@@ -6,12 +6,12 @@ from collections.abc import Mapping
 
 import islpy as isl
 
-from polyc.frontend.build import Placed
 from polyc.frontend.c.liveness import is_like_local
 from polyc.frontend.c.state import CTX, Region
 from polyc.frontend.c.symbols import FEW_BYTES, PRIVATE_BYTES
-from polyc.frontend.flow import inside_rows, is_made_again, length_of, read_first, written_first
-from polyc.frontend.live_out import After
+from polyc.frontend.memory.live_out import After
+from polyc.frontend.statements.build import Placed
+from polyc.frontend.statements.flow import inside_rows, is_made_again, length_of, read_first, written_first
 from polyc.model.scop import Array, Rows, Storage
 from polyc.records import dataclass, replace
 

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import reduce
 
 import islpy as isl
 
+from polyc.analysis.expressions.facts import lvalues
 from polyc.analysis.readable import is_chosen
 from polyc.cost.time import CHEAP_CALLS, SET_ERRNO
 from polyc.machine import Cpu, load_cpu
 from polyc.model import ctree as c
 from polyc.model.program import Program
+from polyc.model.relations import IN, OUT, tuple_name
 from polyc.model.scop import Access, AccessKind, Statement
-from polyc.model.tree import Band, Extension, Mark, Member, Node, Role, child_nodes, walk
+from polyc.model.tree import Band, Extension, Mark, Member, Node, Role, Sequence, child_nodes, walk
 from polyc.nests.nest import Outer, has_loops
 from polyc.nests.strides import dimension_of, step_of, strides_of
-from polyc.poly import among, names, value_on
+from polyc.poly import among, maps, names, value_on
 from polyc.records import dataclass, replace
 
 DIVISION_LATENCY, DIVISION = 13.0, 10.0
@@ -98,23 +101,67 @@ def waits_for_nothing(node: Node) -> bool:
     return all(band.members[-1].coincident for band in inner)
 
 
-def reads_ahead(program: Program, band: Band, around: tuple[Member, ...]) -> bool:
-    """Whether the last loop of a band stays in its order only because iterations read what later ones overwrite,
-    `v[i] = f(v[i + 1])`: C compilers make vectors of it as it stands.
+def vectors_in_order(program: Program, band: Band, around: tuple[Member, ...]) -> bool:
+    """Whether C compilers make vectors of the last loop of a band though it is not coincident: its iterations read what
+    later ones overwrite, `v[i] = f(v[i + 1])`, and hand on nothing but counts of whole numbers.
 
+    math: a vector of iterations runs statement by statement; of two accesses to one element of which one writes, the
+          one of the earlier iteration stands in the same statement as the other, or before it
     around: the loops around it
     """
     last = band.members[-1]
-    found = names(last.schedule.domain())
-    if last.coincident or len(found) != 1:
+    if last.coincident:
         return False
-    statement = program.statements[found[0]]
-    position = dimension_of(value_on(last.schedule, statement.domain.get_space()))
-    written = [a for a in statement.accesses if a.kind is not AccessKind.READ]
-    if position is None or len({a.array for a in written}) < len(written):
+    statements = [program.statements[name] for name in in_text(band.child, names(last.schedule.domain()))]
+    if not all(_is_counted(program, array, statements) for array in _carried(program, band, around)):
         return False
-    moved = (a for a in statement.accesses if any(a.array == one.array for one in written))
-    return all(step_of(a, position) == 1 for a in moved) and not _carried(program, band, around)
+    accesses = [(s, a) for s in statements for a in s.accesses]
+    written = {a.array for _, a in accesses if a.kind is not AccessKind.READ and not _is_scalar(a)}
+    moved = [(s, a) for s, a in accesses if a.array in written]
+    positions = {s.name: dimension_of(value_on(last.schedule, s.domain.get_space())) for s in statements}
+    if any((position := positions[s.name]) is None or step_of(a, position) != 1 for s, a in moved):
+        return False
+    writes = [(s, a) for s, a in moved if a.kind is not AccessKind.READ]
+    if not writes:
+        return True
+    pairs = _meeting(moved, writes).union(_meeting(writes, moved))
+    pairs = among(pairs, last.schedule.domain())
+    pairs = Outer(around).same_iteration(pairs) if around else pairs
+    order = isl.UnionMap.from_union_pw_aff(last.schedule)
+    place = {s.name: k for k, s in enumerate(statements)}
+    found = maps(pairs.intersect(order.lex_lt_union_map(order)))
+    return all(place[tuple_name(one, IN)] <= place[tuple_name(one, OUT)] for one in found)
+
+
+def in_text(node: Node, among_them: Iterable[str]) -> list[str]:
+    """The statements below a node in the order in which one iteration runs them."""
+    match node:
+        case Sequence(children=steps):
+            return [name for step in steps for name in in_text(step.child, names(step.filter))]
+        case _:
+            return list(among_them)
+
+
+def _is_counted(program: Program, array: str, statements: list[Statement]) -> bool:
+    """Whether some statements only add whole numbers to a variable."""
+    own = program.scop.arrays[array]
+    if own.rank or own.element.kind != "int":
+        return False
+    nodes = [node for s in statements for node in c.walk(s.body)]
+    uses = sum(_is(node, array) for node in nodes)
+    if any(isinstance(node, c.Assign) and node.op not in ("+=", "-=") and _is(node.target, array) for node in nodes):
+        return False
+    return uses == sum(_is(target, array) for s in statements for target in lvalues(s.body))
+
+
+def _is(node: c.Node, array: str) -> bool:
+    return isinstance(node, c.ArrayRef) and node.array == array
+
+
+def _meeting(first: list[tuple[Statement, Access]], then: list[tuple[Statement, Access]]) -> isl.UnionMap:
+    """`{ S[i] -> T[j] }`: instances that touch one element of an array."""
+    one, other = (reduce(isl.UnionMap.union, (isl.UnionMap.from_map(a.relation) for _, a in e)) for e in (first, then))
+    return one.apply_range(other.reverse())
 
 
 def hides(program: Program, parts: list[tuple[Band, tuple[Member, ...]]], threads: bool) -> bool:

@@ -53,6 +53,20 @@ def axes_of(members: tuple[Member, ...], program: Program) -> tuple[int, ...]:
     return (first, *others[-1:])
 
 
+def is_told_inside(member: Member, program: Program) -> bool:
+    """Whether loops inside of a loop say which of its iterations runs, `for g for c in 16 * g … 16 * g + 15`: inside of
+    these it has one iteration."""
+    for statement, position in statements_below(member, program):
+        size = len(statement.loops)
+        if position == size - 1:
+            continue
+        told = isl.Map.from_range(statement.domain).move_dims(isl.dim_type.in_, 0, isl.dim_type.out, 0, position)
+        told = told.move_dims(isl.dim_type.in_, position, isl.dim_type.out, 1, size - position - 1)
+        if told.is_single_valued():
+            return True
+    return False
+
+
 def unrolled_below(band: Band, program: Program) -> bool:
     """Whether the loops below have so few constant iterations that the C compiler unrolls them.
 

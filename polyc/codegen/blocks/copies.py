@@ -7,8 +7,8 @@ rewrite:  for (i = 0; i < n; i++)
           for (int i = 0; i < n; i++)
             if (0 < m) { x_first = min(x_first, idx[i] * m); … x_last = max(x_last, idx[i] * m + (m - 1)); }
           if (x_first >= 0) f(n, m, x_last, …); else …
-requires: `frontend/memory/search.py` has made the loops; copies begin at an array's first element, and end at the last that is
-          used, which is what the wrapper is told
+requires: `frontend/memory/search.py` has made the loops; copies begin at an array's first element, and end at the last
+          that is used, which is what the wrapper is told
 """
 
 from __future__ import annotations

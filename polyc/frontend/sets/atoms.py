@@ -66,6 +66,8 @@ class Atoms:
                     return (added({}, poly, -1) if op == "-" else poly), promote(type_)
             case c.Binary(op="+" | "-" | "*" as op, left=left, right=right):
                 return self.arithmetic(expr, op, left, right)
+            case c.Binary(op="/" | "%" as op, left=left, right=right):
+                return self.division(expr, op, left, right)
             case c.Cast(type=text, operand=inner):
                 target = Affine(self.region).named_type(text)
                 return self.converted(expr, inner, target), target
@@ -108,6 +110,17 @@ class Atoms:
         if op == "*":
             return multiplied(first, second), type_
         return added(first, second, 1 if op == "+" else -1), type_
+
+    def division(self, expr: c.Expr, op: str, left: c.Expr, right: c.Expr) -> Typed:
+        """A quotient or remainder: of constants that are not negative, as in the size of an output `(H + 2 * P - K) / S
+        + 1`, a number."""
+        (first, one), (second, other) = self.typed(left), self.typed(right)
+        type_ = None if one is None or other is None else common(one, other)
+        value, by = first.get((), 0), second.get((), 0)
+        if type_ is None or not (is_number(first) and is_number(second)) or value < 0 or by <= 0:
+            return self.atom(expr), self.type_of(expr)
+        number = value // by if op == "/" else value % by
+        return ({(): number} if number else {}), type_
 
     def atom(self, expr: c.Expr) -> Poly:
         number = self.numbers.setdefault(expr, len(self.exprs))

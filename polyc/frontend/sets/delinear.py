@@ -142,7 +142,8 @@ def flat_references(region: Region, body: c.Block) -> Iterator[tuple[Symbol, c.E
 
 def is_small(symbol: Symbol) -> bool:
     """Whether each thread could have a copy of an array."""
-    return symbol.storage is Storage.LOCAL and 0 < symbol.shape.size_bytes <= FEW_BYTES
+    own = symbol.storage is Storage.LOCAL and not symbol.is_pointer
+    return own and 0 < symbol.shape.size_bytes <= FEW_BYTES
 
 
 def checked(strides: tuple[Poly, ...], region: Region, atoms: Atoms) -> Form | None:
@@ -257,8 +258,9 @@ def _shaped(
         elif lost:
             wider = _wider(forms, find_forms(region, body, atoms, True), lost - widened)
             widened |= set(wider)
-            forms = {key: form for key, form in forms.items() if key not in lost} | wider
-            splitter.tell(lost - set(wider))
+            joined = {key: form for key in lost - set(wider) if (form := splitter.joined(key)) is not None}
+            forms = {key: form for key, form in forms.items() if key not in lost} | wider | joined
+            splitter.tell(lost - set(wider) - set(joined))
             before = saved(region)
         else:
             region.assumed = known
@@ -351,6 +353,46 @@ class Splitter:
         are affine as they are, none may be left."""
         return {key for key in self.whole if self.forms[key].constant or self.split[key] <= self.plain[key]}
 
+    def carried(self, form: Form, pieces: list[Poly], env: Env) -> list[Poly]:
+        """The same place with one row more or less in each dimension, from the innermost on, where the subscript stays
+        in its row then: of rows of constant lengths, -1 - 56 is none of -1 and -1, but the row before the last but one.
+        """
+        found = list(pieces)
+        for position in reversed(range(1, form.rank)):
+            size, extent = form.sizes[position - 1], form.extents[position - 1]
+            if multiplied(size, form.strides[position]) != form.strides[position - 1]:
+                continue
+            for step in (0, 1, -1):
+                moved = added(found[position], size, -step)
+                if self.stays_below(moved, extent, env):
+                    found[position], found[position - 1] = moved, added(found[position - 1], ONE, step)
+                    break
+        return found
+
+    def joined(self, key: str) -> Form | None:
+        """The shape of an array in which the dimension that subscripts leave most often is one with that around it, as
+        channels `c` are where some loops go through groups of them, `16 * g + c`; None where a row would be left."""
+        form = self.forms[key]
+        left = Counter(
+            position
+            for pieces, env in self.asked[key]
+            for position, (piece, extent) in enumerate(zip(pieces[1:], form.extents, strict=True))
+            if not self.stays_below(piece, extent, env)
+        )
+        if form.rank < 3 or not left:
+            return None
+        position = left.most_common(1)[0][0]
+        return checked(form.strides[:position] + form.strides[position + 1 :], self.region, self.atoms)
+
+    def stays_below(self, piece: Poly, extent: c.Expr, env: Env) -> bool:
+        """Whether a subscript is affine and stays in a row of a length."""
+        value, size = self.value(self.atoms.expression(piece), env), self.value(extent, Env())
+        return (
+            value is not None
+            and size is not None
+            and self.never(value.lt_set(number(0)).union(value.ge_set(size)), env)
+        )
+
     def tell(self, lost: set[str]) -> None:
         """Say why these stay as they are."""
         for key in sorted(lost):
@@ -376,7 +418,7 @@ class Splitter:
             return pieces
         self.doubted.add(key)
         others: list[tuple[list[Poly], isl.Set]] = []
-        for other in shifted(form, pieces) if not loose else ():
+        for other in (self.carried(form, pieces, env), *shifted(form, pieces)) if not loose else ():
             elsewhere = None if self.irregular(form, other, env) else self.outside(form, other, env, bool(narrow))
             if elsewhere is not None and self.never(elsewhere, env):
                 return other

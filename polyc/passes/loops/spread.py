@@ -11,7 +11,7 @@ from polyc.analysis.expressions.straight import unconditional
 from polyc.analysis.extents import elements, on_parameters
 from polyc.analysis.readable import is_chosen
 from polyc.cost.peeling import is_peeled
-from polyc.cost.recurrences import MOST, innermost_bands, reads_ahead, rows_of, waits_for_nothing
+from polyc.cost.recurrences import MOST, innermost_bands, rows_of, vectors_in_order, waits_for_nothing
 from polyc.cost.rows_at_once import involves, pieces_of, plain_accesses
 from polyc.cost.time import CHEAP_CALLS, SET_ERRNO
 from polyc.model import ctree as c
@@ -24,6 +24,7 @@ from polyc.nests.strides import (
     UNROLLED,
     dimension_of,
     distance,
+    is_told_inside,
     iterations,
     last_stored,
     leads_far,
@@ -381,6 +382,7 @@ class _Spreader:
             if id(m) in columns
             and self.steps_by_one(m)
             and not self.is_narrow(m)
+            and not is_told_inside(m, self.program)
             and not self.still_below_branches(m)
             and not self.clamps_bytes(m)
         ]
@@ -402,11 +404,25 @@ class _Spreader:
             if rows is None or self.overlaps(band.child):
                 return None, 0
             return rows.along, rows.count
-        below = innermost_bands(band.child, (*above, *band.members))
-        ahead = [one.members[-1] for one, around in below if reads_ahead(self.program, one, around)]
-        at_once = (m for m in inner if m.coincident or m in ahead)
-        better = (strides[id(m)].gain >= strides[id(best)].gain for m in at_once)
-        return (None, 0) if any(better) else (best, 0)
+        better = (strides[id(m)].gain >= strides[id(best)].gain for m in inner if m.coincident)
+        if any(better) or self.are_vectors(list(innermost_bands(band.child, (*above, *band.members)))):
+            return None, 0
+        return best, 0
+
+    def are_vectors(self, below: list[tuple[Band, tuple[Member, ...]]]) -> bool:
+        """Whether C compilers make vectors of the deepest loops of a nest as they stand: each runs along rows, and no
+        iteration of it waits for the one before."""
+        deepest = max((len(around) for _, around in below), default=0)
+        for one, around in below:
+            last = one.members[-1]
+            strides = strides_of(last, self.program)
+            if len(around) == deepest and not (
+                strides.consecutive
+                and not strides.far
+                and (last.coincident or vectors_in_order(self.program, one, around))
+            ):
+                return False
+        return bool(below)
 
     def is_few(self, member: Member) -> bool:
         """Whether a loop is known to have so few iterations that a vector of them is hardly full once."""

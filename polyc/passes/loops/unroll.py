@@ -28,6 +28,8 @@ PARTS = (2, 4)
 """Each d of `x / d` for which the d iterations with one value are written out: tiles begin where it divides x."""
 LEAST_COLUMNS = 512
 """Iterations of the innermost loop below which loops of their own only make the text longer."""
+LEAST_WINDOWS = 32
+"""The same where C compilers make vectors of the loop only there, since all of a window runs."""
 LEAST_OPERATIONS = 12
 """Of an iteration, below which another loop of the last bytes saves next to nothing of a row."""
 
@@ -133,10 +135,12 @@ class _Unroller:
         statements = [self.program.statements[name] for name in names(along.schedule.domain())]
         if not (unrolled_below(band, self.program) or has_small_windows(statements, band.members)):
             return None
-        if (columns is not None and columns < LEAST_COLUMNS) or any(s.opaque for s in statements):
+        full = _full(statements, band.members)
+        least = LEAST_COLUMNS if full is None else LEAST_WINDOWS
+        if (columns is not None and columns < least) or any(s.opaque for s in statements):
             return None
         inside = [_free(self.program, statements, m) for m in band.members if m.coincident]
-        inside.append(_full(statements, band.members))
+        inside.append(full)
         free = [one for one in inside if one is not None]
         whole = self.whole(band, None, None, above) if free else None
         if whole is None:

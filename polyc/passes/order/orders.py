@@ -13,7 +13,7 @@ from polyc.analysis.dependences import accesses_of
 from polyc.analysis.order import order_map, order_of, runs
 from polyc.analysis.witness import in_loop
 from polyc.cost.balance import saved_seconds
-from polyc.cost.recurrences import innermost_bands, reads_ahead
+from polyc.cost.recurrences import innermost_bands, vectors_in_order
 from polyc.flow import compute_false, compute_flow
 from polyc.machine import load_cpu
 from polyc.model.program import Group, Program
@@ -407,7 +407,7 @@ def _innermost(program: Program, node: Node, outer: tuple[Member, ...]) -> dict[
     for band, around in innermost_bands(node, outer):
         member = band.members[-1]
         gain = gain_of(member, program) if not any(_moves_with(member, m) for m in skewed) else -1.0
-        at_once = member.coincident or reads_ahead(program, band, around)
+        at_once = member.coincident or vectors_in_order(program, band, around)
         for piece in sets(member.schedule.domain()):
             one = found.get(set_name(piece), (True, gain))
             found[set_name(piece)] = one[0] and at_once, min(one[1], gain)

@@ -17,7 +17,7 @@ from polyc.model.from_isl import from_isl
 from polyc.model.program import Program
 from polyc.model.relations import pw_affs_of
 from polyc.model.scop import AccessKind, Scop
-from polyc.model.tree import Band, Domain, Filter, Member, Node, Sequence, restrict, walk
+from polyc.model.tree import LEAF, Band, Domain, Filter, Member, Node, Sequence, restrict, walk
 from polyc.nests.graph import in_source_order
 from polyc.nests.naming import name_members
 from polyc.nests.nest import Outer
@@ -53,7 +53,7 @@ HEURISTICS: dict[str, dict[str, int]] = {
         "whole_component": 1,
         "maximize_band_depth": 0,
         "outer_coincidence": 0,
-        "treat_coalescing": 0,
+        "treat_coalescing": 1,
     },
 }
 MOST_FREE = 6
@@ -229,11 +229,66 @@ def common_loops(node: Node) -> tuple[int, Node]:
 
 
 def scheduled(constraints: isl.ScheduleConstraints, program: Program) -> Domain:
-    """isl's schedule tree, as ours. Raises isl.Error, OverBudget."""
+    """isl's schedule tree, as ours. Raises isl.Error, OverBudget.
+
+    Lest a loop coalesces two of the original order, isl gives up solutions, and the loop over chunks of another one
+    may be among them: `for g for c in 16 * g … 16 * g + 15` is a loop over c then, in its order. So it is asked again,
+    without that, and the answer counts where more loops around the statements are parallel.
+    """
+    found = _scheduled_as(constraints, program, DEFAULTS["treat_coalescing"])
+    if not _coalesces(found.child):
+        return found
+    try:
+        other = _scheduled_as(constraints, program, 0)
+    except (isl.Error, OverBudget):
+        return found
+    nests = [(step, _parallel_around(step.child, step.filter)) for step in _steps(other)]
+
+    def better(step: Filter) -> Filter:
+        now = _parallel_around(step.child, step.filter)
+        for new, after in nests:
+            if new.filter.is_equal(step.filter) and now != after and all(after[n] >= now[n] for n in now):
+                return new
+        return step
+
+    steps = tuple(map(better, _steps(found)))
+    return replace(found, child=Sequence(steps) if len(steps) > 1 else steps[0].child)
+
+
+def _steps(tree: Domain) -> tuple[Filter, ...]:
+    """The nests of a tree."""
+    return tree.child.children if isinstance(tree.child, Sequence) else (Filter(tree.domain, tree.child),)
+
+
+def _coalesces(node: Node) -> bool:
+    """Whether a loop that runs in its order combines loops of the original order, or takes several steps of one."""
+    return any(isinstance(n, Band) and _has_factor(n) for n in walk(node))
+
+
+def _has_factor(band: Band) -> bool:
+    first = band.members[0]
+    return len(band.members) == 1 and not first.coincident and _largest_factor(replace(band, child=LEAF)) > 1
+
+
+def _parallel_around(node: Node, instances: isl.UnionSet, count: int = 0) -> dict[str, int]:
+    """The statements of a subtree, and how many parallel loops stand around each before any other loop."""
+    match node:
+        case Band(members=members, child=child) if all(m.coincident for m in members):
+            return _parallel_around(child, instances, count + len(members))
+        case Band(members=members):
+            count += next(k for k, member in enumerate(members) if not member.coincident)
+        case Sequence(children=steps):
+            found = [_parallel_around(step.child, step.filter, count) for step in steps]
+            return {name: one for part in found for name, one in part.items()}
+    return dict.fromkeys(names(instances), count)
+
+
+def _scheduled_as(constraints: isl.ScheduleConstraints, program: Program, coalescing: int) -> Domain:
+    """isl's schedule tree; coalescing: whether isl treats that. Raises isl.Error, OverBudget."""
     context, options = program.scop.domain.get_ctx(), program.options
 
     def schedule_of(asked: isl.ScheduleConstraints, operations: int = program.operations) -> isl.Schedule:
-        with budget(context, operations), _heuristic(context, options.fuse):
+        with budget(context, operations), _heuristic(context, options.fuse, coalescing):
             return asked.compute_schedule()
 
     def in_child(asked: isl.ScheduleConstraints, seconds: int) -> isl.Schedule:
@@ -288,7 +343,7 @@ def with_plain_loops(tree: Domain, program: Program) -> tuple[Domain, tuple[str,
     Where no loop carries what is left of the dependences, isl combines loops with factors as large as the sizes
     (`698 * j + i`, of which one value in hundreds runs an instance), if these are constants.
     """
-    steps = tree.child.children if isinstance(tree.child, Sequence) else (Filter(tree.domain, tree.child),)
+    steps = _steps(tree)
     wild = [step for step in steps if _largest_factor(step.child) > MOST_FACTOR]
     if not wild:
         return tree, ()
@@ -412,9 +467,9 @@ def _split_by_distance(basic: isl.BasicMap) -> isl.UnionMap:
 
 
 @contextmanager
-def _heuristic(context: isl.Context, name: str) -> Iterator[None]:
+def _heuristic(context: isl.Context, name: str, coalescing: int) -> Iterator[None]:
     """Set the scheduler's options for one run; they belong to the context and would stay set."""
-    chosen = DEFAULTS | HEURISTICS[name]
+    chosen = DEFAULTS | HEURISTICS[name] | {"treat_coalescing": coalescing}
     before = {option: getattr(context, f"get_schedule_{option}")() for option in chosen}
     for option, value in chosen.items():
         getattr(context, f"set_schedule_{option}")(value)

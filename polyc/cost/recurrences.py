@@ -113,9 +113,10 @@ def vectors_in_order(program: Program, band: Band, around: tuple[Member, ...]) -
     if last.coincident:
         return False
     statements = [program.statements[name] for name in in_text(band.child, names(last.schedule.domain()))]
-    if not all(_is_counted(program, array, statements) for array in _carried(program, band, around)):
-        return False
     accesses = [(s, a) for s in statements for a in s.accesses]
+    kept = {a.array for _, a in accesses if a.kind is AccessKind.MAY_WRITE and _is_scalar(a)}  # for the last iteration
+    if not all(_is_counted(program, array, statements) for array in kept | _carried(program, band, around)):
+        return False
     written = {a.array for _, a in accesses if a.kind is not AccessKind.READ and not _is_scalar(a)}
     moved = [(s, a) for s, a in accesses if a.array in written]
     positions = {s.name: dimension_of(value_on(last.schedule, s.domain.get_space())) for s in statements}

@@ -1,12 +1,13 @@
-"""Values that one comparison chooses: below one branch, where loops make no vectors of them."""
+"""Values that one comparison chooses: below one branch."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from itertools import groupby
 
 from polyc.analysis.expressions.straight import is_plain
 from polyc.model import ctree as c
+from polyc.model.scop import Array
 from polyc.records import dataclass
 
 
@@ -26,23 +27,32 @@ class Choice:
         return (self.items[0], c.ExprStmt(self.store), self.items[-1])
 
 
-def with_branches(node: c.Stmt) -> c.Stmt:
+def with_branches(node: c.Stmt, arrays: Mapping[str, Array], in_vectors: bool) -> c.Stmt:
     """Join what the same comparison chooses, one after the other.
 
     rewrite:  at = x > m ? i : at; m = x > m ? x : m;  ->  if (x > m) { at = i; m = x; }
     requires: scalars, of which only the last is compared; the reader (`chosen`) asks for the same
     ensures:  one branch, which is predicted, where else the next iteration waits for the comparison and the selection
+    in_vectors: only of floats: there gcc 12 makes masks of the branch, and none of two choices by one comparison of
+        floats; of whole numbers it makes vectors of the choices
     """
-    return c.Block(tuple(_joined(node.body)), node.span) if isinstance(node, c.Block) else node
+    if not isinstance(node, c.Block):
+        return node
+
+    def may(test: c.Expr) -> bool:
+        compared = (n.array for n in c.walk(test) if isinstance(n, c.ArrayRef))
+        return not in_vectors or any(name in arrays and arrays[name].element.kind == "float" for name in compared)
+
+    return c.Block(tuple(_joined(node.body, may)), node.span)
 
 
-def _joined(items: tuple[c.Stmt, ...]) -> Iterator[c.Stmt]:
+def _joined(items: tuple[c.Stmt, ...], may: Callable[[c.Expr], bool]) -> Iterator[c.Stmt]:
     for test, group in groupby(_pieces(items), lambda piece: piece.test if isinstance(piece, Choice) else None):
         pieces = list(group)
         choices = [piece for piece in pieces if isinstance(piece, Choice)]
         compared = {node for node in c.walk(test) if isinstance(node, c.ArrayRef)} if test is not None else set()
-        if len(choices) > 1 and not any(c.unlabelled(one.store.target) in compared for one in choices[:-1]):
-            assert test is not None
+        apart = not any(c.unlabelled(one.store.target) in compared for one in choices[:-1])
+        if len(choices) > 1 and apart and test is not None and may(test):
             yield c.If(test, c.Block(tuple(item for one in choices for item in one.branch)))
         else:
             for piece in pieces:

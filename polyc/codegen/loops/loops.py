@@ -334,8 +334,9 @@ class LoopPrinter:
         block = block_of(self.body(node.for_get_body(), inner))
         if isinstance(start, c.Literal) and isinstance(condition, c.Binary) and isinstance(condition.right, c.Literal):
             block = with_ranges_apart(block, name)
-        if member is not None and not member.coincident and not any(one.vector for one in scope.members.values()):
-            block = with_branches(block)
+        in_order = member is not None and not member.coincident
+        selects = not in_order or any(one.vector for one in scope.members.values())
+        block = with_branches(block, self.program.scop.arrays, selects)
         block, together = collapsed(block, name) if member is not None and member.parallel else (block, 1)
         pragmas = self.pragmas(member, condition, block, together)
         if member is not None and member.vector and not member.parallel and _is_short(start, condition, step):

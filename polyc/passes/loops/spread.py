@@ -279,7 +279,8 @@ class _Spreader:
             steps = _short_unrolled(steps, self.program, band.members)
         across = self.across(written, band, steps, above)
         scalars = tuple(name for name in across if not self.has_places(name, member))
-        strip = None if rows or filled else _strip_of(member, (*above, *others), size if apart else WIDEST)
+        narrow = apart or any(self.program.scop.arrays[name].rank for name in scalars)
+        strip = None if rows or filled else _strip_of(member, (*above, *others), size if narrow else WIDEST)
         count = rows or size
         if strip is not None:
             count = (*above, *others)[strip].size

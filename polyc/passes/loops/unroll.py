@@ -106,7 +106,7 @@ class _Unroller:
         apart = False
         if whole is None:
             wish = None
-            apart = long and known and inside is None and self.ends_apart(band, above)
+            apart = long and inside is None and self.ends_apart(band, above)
             whole = self.whole(band, None, inside, above) if inside is not None or apart else None
         narrow = self.short_end(statements, along) if whole is None and known else None
         whole = self.whole(band, None, narrow, above) if narrow is not None else whole

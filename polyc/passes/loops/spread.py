@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from itertools import groupby
 from math import inf, prod
 
 import islpy as isl
@@ -13,11 +14,11 @@ from polyc.analysis.readable import is_chosen
 from polyc.cost.peeling import is_peeled
 from polyc.cost.recurrences import MOST, innermost_bands, rows_of, vectors_in_order, waits_for_nothing
 from polyc.cost.rows_at_once import involves, pieces_of, plain_accesses
-from polyc.cost.time import CHEAP_CALLS, SET_ERRNO
+from polyc.cost.time import CHEAP_CALLS, SET_ERRNO, operations
 from polyc.model import ctree as c
 from polyc.model.program import Program
 from polyc.model.scop import Access, AccessKind, Array, Statement
-from polyc.model.tree import Band, Domain, Extension, Mark, Member, Node, Role, Sequence, walk
+from polyc.model.tree import Band, Domain, Extension, Filter, Mark, Member, Node, Role, Sequence, walk
 from polyc.nests.nest import Outer, has_loops, unrolled
 from polyc.nests.strides import (
     SHUFFLED,
@@ -26,6 +27,7 @@ from polyc.nests.strides import (
     distance,
     is_told_inside,
     iterations,
+    iterations_below,
     last_stored,
     leads_far,
     makes_no_vectors,
@@ -70,6 +72,10 @@ REGISTERS = 12
 OVERLAPPED = 128
 """Steps of a recurrence that are in flight at once with those of the next one: of a few instructions each, of some
 hundreds that a core keeps."""
+
+
+ENOUGH = 16
+"""Operations of an iteration for which it is worth a loop of its own, whose results the next one loads."""
 
 
 def spread_iterations(program: Program) -> Program:
@@ -191,6 +197,11 @@ def _straight(node: Node, around: tuple[Member, ...]) -> Iterator[tuple[isl.Unio
             return
 
 
+def together(steps: list[Filter]) -> list[list[Filter]]:
+    """Steps that share a loop."""
+    return [steps]
+
+
 def _strip_of(member: Member, above: tuple[Member, ...], most: int) -> int | None:
     """The loop above that makes strips of a loop's iterations, narrow enough for scalars of each."""
     for k, tile in enumerate(above):
@@ -277,7 +288,7 @@ class _Spreader:
         filled = () if rows else columns[id(member)]
         if not rows:
             steps = _short_unrolled(steps, self.program, band.members)
-        across = self.across(written, band, steps, above)
+        across = self.across(written, band, steps, above, together if rows else self.calls_apart)
         scalars = tuple(name for name in across if not self.has_places(name, member))
         narrow = apart or any(self.program.scop.arrays[name].rank for name in scalars)
         strip = None if rows or filled else _strip_of(member, (*above, *others), size if narrow else WIDEST)
@@ -297,7 +308,7 @@ class _Spreader:
         self.tell(instances, member, count, scalars, filled)
         self.program = with_columns(self.program, filled)
         point = replace(member, role=Role.POINT, unroll=count if rows else 1)
-        inside = sink(point, steps, waits_for_nothing if rows else lambda nest: False)
+        inside = sink(point, steps, waits_for_nothing) if rows else sink(point, steps, parts=self.calls_apart)
         inside = Mark("allocate", inside, names=keys) if keys else inside
         if self.kept_in_registers(scalars, filled, count):
             beside = Band((replace(member, role=Role.POINT),), band.permutable, steps)
@@ -417,10 +428,9 @@ class _Spreader:
         for one, around in below:
             last = one.members[-1]
             strides = strides_of(last, self.program)
+            along = strides.consecutive and not strides.far and not self.is_few(last)
             if len(around) == deepest and not (
-                strides.consecutive
-                and not strides.far
-                and (last.coincident or vectors_in_order(self.program, one, around))
+                along and (last.coincident or vectors_in_order(self.program, one, around))
             ):
                 return False
         return bool(below)
@@ -636,11 +646,39 @@ class _Spreader:
         cells = access.relation.intersect_params(self.program.scop.known).range()
         return bool(cells.is_subset(elements(self.program.scop.arrays[access.array], cells.get_space())))
 
-    def across(self, scalars: tuple[str, ...], band: Band, steps: Node, above: tuple[Member, ...]) -> tuple[str, ...]:
+    def calls_apart(self, steps: list[Filter]) -> list[list[Filter]]:
+        """Steps without loops, with those that C compilers make vectors of apart from those that call functions."""
+        kinds = [self.is_for_vectors(step) for step in steps]
+        if True not in kinds or False not in kinds:
+            return [steps]
+        for k in reversed(range(len(kinds) - 1)):  # what is little goes with what follows, or with the last
+            kinds[k] = kinds[k + 1] if kinds[k] is None else kinds[k]
+        last = next(kind for kind in reversed(kinds) if kind is not None)
+        runs = groupby(zip(kinds, steps, strict=True), lambda one: last if one[0] is None else one[0])
+        return [[step for _, step in run] for _, run in runs]
+
+    def is_for_vectors(self, step: Filter) -> bool | None:
+        """Whether C compilers make vectors of a loop around a step, for which it does enough; None if that is little,
+        False if it calls a function or branches."""
+        statements = [self.program.statements[name] for name in names(step.filter)]
+        nodes = [node for s in statements for node in c.walk(s.body)]
+        if any(isinstance(n, c.If) or (isinstance(n, c.Call) and n.function not in CHEAP_CALLS) for n in nodes):
+            return False
+        work = iterations_below(step.child, self.program) * sum(operations(s, subscripts=False) for s in statements)
+        return True if work >= ENOUGH else None
+
+    def across(
+        self,
+        scalars: tuple[str, ...],
+        band: Band,
+        steps: Node,
+        above: tuple[Member, ...],
+        parts: Callable[[list[Filter]], list[list[Filter]]] = together,
+    ) -> tuple[str, ...]:
         """What lives across loops below a band, with some steps in it: the rest needs no place of its own in a
         strip."""
         instances = band.members[0].schedule.domain()
-        straight = list(_straight(sink(band.members[0], steps), (*above, *band.members)))
+        straight = list(_straight(sink(band.members[0], steps, parts=parts), (*above, *band.members)))
         found = []
         for array in scalars:
             here = self.flow(array, instances)

@@ -213,17 +213,27 @@ def _loops(node: Node) -> list[Band]:
     return [n for n in walk(node) if isinstance(n, Band) and n.members[-1].role is not Role.WRITTEN_OUT]
 
 
-def sink(member: Member, node: Node, around: Callable[[Node], bool] = lambda node: False) -> Node:
+def sink(
+    member: Member,
+    node: Node,
+    around: Callable[[Node], bool] = lambda node: False,
+    parts: Callable[[list[Filter]], list[list[Filter]]] = lambda steps: [steps],
+) -> Node:
     """The subtree with the loop below all others but unrolled ones; steps without loops share it with their
-    neighbours. `around`: nests that it stays around."""
+    neighbours.
+
+    around: nests that it stays around
+    parts: which of several steps without loops share it
+    """
     match node:
         case Band() if has_loops(node) and not around(node):
-            return replace(node, child=sink(member, node.child, around))
-        case Sequence(children=steps) if has_loops(node):
+            return replace(node, child=sink(member, node.child, around, parts))
+        case Sequence(children=steps) if has_loops(node) or len(parts(list(steps))) > 1:
             runs = (list(run) for _, run in groupby(steps, lambda s: id(s) if has_loops(s.child) else None))
-            together = [run[0] if len(run) == 1 else _step_of(run) for run in runs]
+            pieces = [piece for run in runs for piece in (parts(run) if len(run) > 1 else [run])]
+            together = [run[0] if len(run) == 1 else _step_of(run) for run in pieces]
             return Sequence(
-                tuple(Filter(s.filter, sink(_restricted(member, s.filter), s.child, around)) for s in together)
+                tuple(Filter(s.filter, sink(_restricted(member, s.filter), s.child, around, parts)) for s in together)
             )
         case _:
             return Band((member,), True, node)

@@ -266,7 +266,7 @@ class _Spreader:
         columns: dict[int, tuple[Column, ...]] = {}
         member, rows = None, 0
         few = is_peeled(band.child, self.program, band.members)
-        if size and (not few or self.calls(inner) or self.branches(band, inner)):
+        if size and (not few or self.calls(inner) or self.branches(band, inner) or self.has_parts(band.child)):
             candidates = [m for m in band.members if m.coincident and all(self.has_places(a, m) for a in settled)]
             columns = {id(m): columns_of(self.program, band, m, above, size) for m in candidates}
             member, rows = self.chosen(band, above, inner, columns, frozenset(written))
@@ -656,6 +656,10 @@ class _Spreader:
         last = next(kind for kind in reversed(kinds) if kind is not None)
         runs = groupby(zip(kinds, steps, strict=True), lambda one: last if one[0] is None else one[0])
         return [[step for _, step in run] for _, run in runs]
+
+    def has_parts(self, node: Node) -> bool:
+        """Whether what a loop runs has parts that C compilers make vectors of, and others."""
+        return isinstance(node, Sequence) and len(self.calls_apart(list(node.children))) > 1
 
     def is_for_vectors(self, step: Filter) -> bool | None:
         """Whether C compilers make vectors of a loop around a step, for which it does enough; None if that is little,

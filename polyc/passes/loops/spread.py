@@ -412,6 +412,9 @@ class _Spreader:
         if strides[id(best)].gain <= 0 or along_lines:
             if self.stays_in_rows(best):
                 return best, 0
+            around = [n.members for n in walk(band.child) if isinstance(n, Band) and has_loops(n.child)]
+            if any(m.coincident and strides[id(m)].gain > 0 for members in around for m in members):
+                return None, 0  # a loop inside may go innermost
             rows = rows_of(self.program, band, isinstance(band.child, Sequence))
             if rows is None or self.overlaps(band.child):
                 return None, 0

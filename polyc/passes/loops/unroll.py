@@ -29,7 +29,7 @@ PARTS = (2, 4)
 LEAST_COLUMNS = 512
 """Iterations of the innermost loop below which loops of their own only make the text longer."""
 LEAST_WINDOWS = 32
-"""The same where C compilers make vectors of the loop only there, since all of a window runs."""
+"""The same where C compilers make vectors of the loop only there: all of a window runs, or all statements do."""
 LEAST_OPERATIONS = 12
 """Of an iteration, below which another loop of the last bytes saves next to nothing of a row."""
 
@@ -106,7 +106,7 @@ class _Unroller:
         apart = False
         if whole is None:
             wish = None
-            apart = long and inside is None and self.ends_apart(band, above)
+            apart = (columns is None or columns >= LEAST_WINDOWS) and inside is None and self.ends_apart(band, above)
             whole = self.whole(band, None, inside, above) if inside is not None or apart else None
         narrow = self.short_end(statements, along) if whole is None and known else None
         whole = self.whole(band, None, narrow, above) if narrow is not None else whole

@@ -27,6 +27,7 @@ from polyc.model.tree import (
 from polyc.nests.nest import has_loops
 from polyc.nests.strides import (
     UNROLLED,
+    bytes_apart,
     gain_of,
     iterations_below,
     makes_no_vectors,
@@ -40,12 +41,15 @@ from polyc.poly import names as names_in
 from polyc.records import replace
 
 STAGE = "vectorize"
+PAGE = 4096
+"""Bytes of memory that one entry of a table of addresses tells where to find."""
 
 
 def sink_vector_loops(program: Program) -> Program:
     """Move one coincident loop of each innermost permutable band below everything else, where memory likes it.
 
     rewrite:  for w { S2; for kh for kw S3; S4 }  ->  for w S2;  for kh for kw for w S3;  for w S4
+              in a tile: for x for y S(y, x)  ->  for y for x S(y, x), where y goes from page to page
     math:     a coincident member of a band has distance 0 for every dependence that its band does not leave to
               outer bands, so it may be the last comparison instead of an early one
     requires: no private scalar lives across what the loop would be distributed over
@@ -56,21 +60,42 @@ def sink_vector_loops(program: Program) -> Program:
     return replace(program, tree=Domain(program.tree.domain, _all_sunk(program.tree.child, program)))
 
 
-def _all_sunk(node: Node, program: Program, around: frozenset[str] = frozenset()) -> Node:
-    """The subtree with the loops of all its bands sunk; `around`: the buffers that are allocated around it."""
+def _all_sunk(node: Node, program: Program, around: frozenset[str] = frozenset(), in_tile: bool = False) -> Node:
+    """The subtree with the loops of all its bands sunk.
+
+    around: the buffers that are allocated around it; in_tile: whether a loop over tiles that may run at once is
+    """
     match node:
         case Leaf():
             return node
         case Sequence(children=steps):
-            return Sequence(tuple(replace(s, child=_all_sunk(s.child, program, around)) for s in steps))
+            return Sequence(tuple(replace(s, child=_all_sunk(s.child, program, around, in_tile)) for s in steps))
         case Mark(kind="allocate", names=keys):
-            return replace(node, child=_all_sunk(node.child, program, around | set(keys)))
+            return replace(node, child=_all_sunk(node.child, program, around | set(keys), in_tile))
         case Mark() | Extension():
-            return replace(node, child=_all_sunk(node.child, program, around))
-    band = replace(node, child=_all_sunk(node.child, program, around))
+            return replace(node, child=_all_sunk(node.child, program, around, in_tile))
+    tiles = any(m.role is Role.TILE and m.coincident for m in node.members)
+    band = replace(node, child=_all_sunk(node.child, program, around, in_tile or tiles))
     if any(m.role is Role.TILE for m in band.members) or _in_registers(band):
         return band
+    if in_tile:
+        band = _in_memory_order(band, program)
     return _sunk(band, _with_buffers_of(band, program, around))
+
+
+def _in_memory_order(band: Band, program: Program) -> Band:
+    """A band of a tile in which loops that go to another page in each step stand outside of those that do not, as where
+    rows wait for the rows above and isl puts the loop along them, which waits for nothing, outside."""
+    far, near = list[Member](), list[Member]()
+    for member in band.members:
+        steps = [step for step in bytes_apart(member, program) if step]
+        (far if steps and min(steps) >= PAGE else near).append(member)
+    first = band.members[: len(far)]
+    if not far or not near or all(m in far for m in first) or not band.permutable or private_between(band, program):
+        return band
+    if any(max(bytes_apart(m, program), default=0) > PAGE / 4 for m in near):
+        return band
+    return replace(band, members=(*far, *near))
 
 
 def _with_buffers_of(band: Band, program: Program, around: frozenset[str]) -> Program:

@@ -95,3 +95,12 @@ def test_what_is_a_region_in_a_function_is_no_text_in_its_caller(tmp_path: Path)
     assert "s_of[j - jt] += " in found.text
     assert caller.count("reflect(a, tau, m, n);") == 1
     assert "* n + k]" not in caller
+
+
+def test_a_marked_region_of_which_nothing_is_gained_stays() -> None:
+    loops = "for (int i = 1; i < n; i++) a[i] = a[i - 1] * 0.5 + b[i];"
+    text = polyc.compile(
+        f"void f(int n, double *a, double *b)\n{{\n#pragma scop\n    {loops}\n#pragma endscop\n}}\n"
+    ).text
+    assert "f: left as it was written" in text
+    assert loops in text

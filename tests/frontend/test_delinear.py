@@ -540,3 +540,56 @@ def test_what_no_call_of_the_file_meets_is_not_assumed(hop: str, shaped: bool, s
     found = scop(CALLED + call.replace("n / 2", "100 / 2").replace("2 * n", "2 * 100") * bool(hop))
     overlap = type(found.known)("[hop, m] -> { : hop < m }")
     assert found.known.is_disjoint(overlap) == shaped
+
+
+PADDED = """#define H 56
+#define W 60
+#define OUT ((H + 2 - 3) / 1 + 1)
+void f(float *out, const float *in, const float *w) {
+#pragma scop
+  for (int c = 0; c < 8; c++)
+    for (int y = 0; y < OUT; y++)
+      for (int x = 0; x < W; x++)
+        for (int k = 0; k < 3; k++)
+          for (int l = 0; l < 3; l++) {
+            int yy = y + k - 1, xx = x + l - 1;
+            if (yy >= 0 && yy < H && xx >= 0 && xx < W)
+              out[(c * OUT + y) * W + x] += in[(c * H + yy) * W + xx] * w[3 * k + l];
+          }
+#pragma endscop
+}
+"""
+
+
+def test_borders_of_rows_with_constant_lengths(scop: Modeller, relations: Relations) -> None:
+    """One row and one element before is -61 elements, of which neither the quotient nor the rest is the place; and the
+    size of a result is a quotient of constants."""
+    found = scop(PADDED)
+    assert "read { S0[c, y, x, k, l] -> in[c, -1 + y + k, -1 + x + l] }" in relations(found, "S0")
+    assert {name: [expression(e) for e in a.extents_c if e is not None] for name, a in found.arrays.items()} == {
+        "in": ["56", "60"],
+        "out": ["56", "60"],
+        "w": [],
+    }
+
+
+GROUPS = """struct layer { float *v; };
+void f(struct layer *l, const float *in, float *mean) {
+  float *v = l->v;
+#pragma scop
+  for (int g = 0; g < 4; g++)
+    for (int c = 0; c < 16; c++)
+      for (int i = 0; i < 900; i++)
+        v[(g * 16 + c) * 900 + i] = in[i];
+  for (int c = 0; c < 64; c++)
+    for (int i = 0; i < 900; i++)
+      mean[c] += v[c * 900 + i];
+#pragma endscop
+}
+"""
+
+
+def test_groups_of_rows_that_others_go_through_as_one(scop: Modeller) -> None:
+    """A local pointer is no small array of 8 bytes, and `c` of 64 channels leaves a group of 16."""
+    found = scop(GROUPS).arrays["v"]
+    assert [expression(e) for e in found.extents_c if e is not None] == ["900"]

@@ -503,3 +503,26 @@ void f(int n, int m, const double a[n][m], double c[n][m])
     assert result.verified
     assert "contracted" in codes
     assert "verification-failed" not in codes
+
+
+LARGEST = """
+void f(int n, const float a[n][4], float most[n], int at[n])
+{
+#pragma scop
+    for (int i = 0; i < n; i++) {
+        float m = -1e30f;
+        int k = 0;
+        for (int j = 0; j < 4; j++)
+            if (a[i][j] > m) { m = a[i][j]; k = j; }
+        most[i] = m;
+        at[i] = k;
+    }
+#pragma endscop
+}
+"""
+
+
+def test_two_choices_by_one_comparison_of_floats(tmp_path: Path) -> None:
+    """gcc 12 makes vectors of a branch in their place, and none of them."""
+    text = text_of(LARGEST, tmp_path, sizes=(1, 9))
+    assert "if (a[i][j] > m) {" in text

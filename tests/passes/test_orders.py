@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -194,3 +195,31 @@ def test_the_nearest_few_are_kept_in_the_loop_that_finds_them(tmp_path: Path) ->
     assert result.text.count("for (int j = 0; j < m; j++)") == 1
     assert "#pragma omp parallel for" in result.text
     assert check(region, result, sizes=(1, 2, 5, 17)) == []
+
+
+ROW_BY_ROW = """
+enum { H = 40, W = 320, D = 48 };
+unsigned short cost[H][W][D], all[H][W][D], row[H][W][D];
+void f(void)
+{
+#pragma scop
+    for (int y = 1; y < H; y++)
+        for (int x = 0; x < W; x++) {
+            int least = row[y - 1][x][0];
+            for (int d = 1; d < D; d++) least = row[y - 1][x][d] < least ? row[y - 1][x][d] : least;
+            for (int d = 0; d < D; d++) {
+                row[y][x][d] = cost[y][x][d] + row[y - 1][x][d] - least;
+                all[y][x][d] += row[y][x][d];
+            }
+        }
+#pragma endscop
+}
+"""
+
+
+def test_in_a_tile_loops_from_page_to_page_stand_outside(tmp_path: Path) -> None:
+    """isl puts the loop outside that waits for nothing: in tiles of it the rows go down page by page else."""
+    region = region_of(ROW_BY_ROW, tmp_path)
+    result = compile_region(region, Options())
+    assert re.search(r"for \(int xt = .*\n *for \(int y = 1; .*\n *for \(int x = xt; ", result.text)
+    assert check(region, result) == []

@@ -343,3 +343,36 @@ def test_statements_of_a_sequential_loop_are_not_shifted(tmp_path: Path) -> None
     assert "for (int m = 2 - n; m < 1; m += 2) {" in compiled.text
     assert "%" not in compiled.text.partition("m += 2")[2]
     assert not check(region, compiled)
+
+
+CHUNKS = """
+#include <math.h>
+void f(int n, int g, int m, float x[n][16 * g][m], float scale[16 * g])
+{
+#pragma scop
+    for (int b = 0; b < n; b++)
+        for (int k = 0; k < g; k++) {
+            float s = 0, q = 0;
+            for (int c = k * 16; c < (k + 1) * 16; c++)
+                for (int i = 0; i < m; i++) {
+                    s += x[b][c][i];
+                    q += x[b][c][i] * x[b][c][i];
+                }
+            float d = 1.0f / sqrtf(q - s * s + 1e-5f);
+            for (int c = k * 16; c < (k + 1) * 16; c++)
+                for (int i = 0; i < m; i++)
+                    x[b][c][i] = (x[b][c][i] - s) * d * scale[c];
+        }
+#pragma endscop
+}
+"""
+
+
+def test_a_loop_over_chunks_of_another_one_stays(tmp_path: Path) -> None:
+    """isl makes one loop of both, and takes what is parallel in it for a sequence; nor do several chunks run beside
+    each other inside of their own elements."""
+    region = region_of(CHUNKS, tmp_path)
+    result = compile_region(region, Options(threads="always"))
+    assert "for (int k = 0; k < g; k++) {" in result.text
+    assert "for (int c = 16 * k; c < 16 * k + 16; c++)" in result.text
+    assert check(region, result, sizes=(1, 2, 3)) == []

@@ -519,3 +519,96 @@ def test_rows_in_which_data_lead_somewhere_are_few(tmp_path: Path) -> None:
     assert found.verified
     assert "s_of[4]" in found.text
     assert "low_of[4]" in found.text
+
+
+LATTICE = """
+void f(int n, int m, const float k[n], const float p[n], float *price, int *early)
+{
+    float v[%d], s[%d];
+#pragma scop
+    for (int o = 0; o < n; o++) {
+        int count = 0;
+        for (int i = 0; i < %d; i++)
+            v[i] = i * k[o];
+        for (int t = %d; t >= 0; t--)
+            for (int i = 0; i <= t; i++) {
+                float keep = p[o] * v[i + 1] + v[i];
+                float now = i - k[o];
+                v[i] = keep;
+                if (now > keep) { v[i] = now; count++; }
+            }
+        price[o] = v[0];
+        early[o] = count;
+    }
+#pragma endscop
+}
+"""
+
+
+def test_loops_that_read_ahead_and_count_are_vectors_as_they_are(tmp_path: Path) -> None:
+    """Columns of them beside each other would only leave the nearest cache."""
+    region = region_of(LATTICE % (101, 101, 101, 99), tmp_path)
+    result = compile_region(region, Options())
+    assert "float v_here[101];" in result.text
+    assert "_of[" not in result.text
+    assert check(region, result, sizes=(1, 5)) == []
+
+
+WEIGHTS = """
+#include <math.h>
+void f(int h, int w, const unsigned char a[h][w], float out[h][w], float d)
+{
+#pragma scop
+    for (int i = 2; i < h - 2; i++)
+        for (int j = 2; j < w - 2; j++) {
+            float sum = 0;
+            for (int k = -9; k <= 9; k++) {
+                int far = 0;
+                for (int p = -2; p <= 2; p++)
+                    for (int q = -2; q <= 2; q++)
+                        far += (a[i + p][j + q] - k) * (a[i + p][j + q] - k);
+                sum += expf(-far * d);
+            }
+            out[i][j] = sum;
+        }
+#pragma endscop
+}
+"""
+
+
+def test_calls_have_loops_of_their_own_beside_those_of_vectors(tmp_path: Path) -> None:
+    region = region_of(WEIGHTS, tmp_path)
+    result = compile_region(region, Options())
+    assert "far_of[j - jt] += " in result.text
+    assert "sum_of[j - jt] += expf(-far_of[j - jt] * d);" in result.text
+    assert check(region, result, sizes=(4, 5, 9, 70)) == []
+
+
+UPDATES = """
+struct pair { float u, v; };
+void f(int h, int w, const float a[h][w], const float b[h][w], const float d[h][w], struct pair flow[h][w])
+{
+#pragma scop
+    for (int y = 3; y < h - 3; y++)
+        for (int x = 3; x < w - 3; x++) {
+            float s = 0, t = 0;
+            for (int p = -3; p <= 3; p++)
+                for (int q = -3; q <= 3; q++) {
+                    s += a[y + p][x + q] * b[y + p][x + q];
+                    t += a[y + p][x + q];
+                }
+            if (d[y][x] > 0.5f) {
+                flow[y][x].u -= s / d[y][x];
+                flow[y][x].v -= t / d[y][x];
+            }
+        }
+#pragma endscop
+}
+"""
+
+
+def test_windows_have_loops_of_their_own_beside_branches(tmp_path: Path) -> None:
+    region = region_of(UPDATES, tmp_path)
+    result = compile_region(region, Options())
+    assert "s_of[x - xt] += " in result.text
+    assert check(region, result, sizes=(6, 7, 71)) == []

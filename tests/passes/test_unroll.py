@@ -175,3 +175,54 @@ def test_clamps_in_tiles_over_time(kind: str, tmp_path: Path) -> None:
     assert not any("(x == 0 ?" in line for loop in loops for line in loop)
     if kind != "overlapped":
         assert any("x - 1" in line and "x + 1" in line for loop in loops for line in loop)
+
+
+DEPTHWISE = """
+void f(int n, const float in[n][40][40], const float w[9], float out[n][40][40])
+{
+#pragma scop
+    for (int c = 0; c < n; c++)
+        for (int y = 0; y < 40; y++)
+            for (int x = 0; x < 40; x++) {
+                float s = 0;
+                for (int k = 0; k < 3; k++)
+                    for (int l = 0; l < 3; l++)
+                        if (y + k >= 1 && y + k <= 40 && x + l >= 1 && x + l <= 40)
+                            s += in[c][y + k - 1][x + l - 1] * w[3 * k + l];
+                out[c][y][x] = s;
+            }
+#pragma endscop
+}
+"""
+
+
+def test_windows_inside_of_a_small_image(tmp_path: Path) -> None:
+    """C compilers make vectors of the loop over whole windows, and none of one with their borders."""
+    region = region_of(DEPTHWISE, tmp_path)
+    result = compile_region(region, Options())
+    assert "for (int x = 1; x < 39; x++) {" in result.text
+    assert check(region, result, sizes=(1, 2)) == []
+
+
+SEAM = """
+void f(int n, int w, int p[n][w], signed char from[n][w])
+{
+#pragma scop
+    for (int y = 1; y < n; y++)
+        for (int x = 0; x < w; x++) {
+            int best = p[y - 1][x], k = 0;
+            if (x > 0 && p[y - 1][x - 1] < best) { best = p[y - 1][x - 1]; k = -1; }
+            if (x < w - 1 && p[y - 1][x + 1] < best) { best = p[y - 1][x + 1]; k = 1; }
+            p[y][x] += best;
+            from[y][x] = k;
+        }
+#pragma endscop
+}
+"""
+
+
+def test_ends_of_statements_that_branch(tmp_path: Path) -> None:
+    region = region_of(SEAM, tmp_path)
+    result = compile_region(region, Options())
+    assert "for (int x = 1; x < w - 1; x++) {" in result.text
+    assert check(region, result, sizes=(1, 2, 3, 9)) == []

@@ -114,20 +114,20 @@ def compile_file(path: str, values: dict[str, Any], default_cc: str = "cc", *, t
         source = replace(source, dependencies=(*source.dependencies, config.path))
         for told in unknown_labels(source, config):
             click.echo(told.render(), err=True)
-    answer = [done[region] if region in done else kept(region, compiled(region)) for region in source.regions]
+    answer = [done[one] if one in done else kept(source, one, compiled(one)) for one in source.regions]
     named = config.path if config is not None else None
     return Run(source, answer, given, wanted, watch, config=named, refused=refused)
 
 
-def kept(region: Region, compiled: Compiled) -> Compiled:
+def kept(source: Source, region: Region, compiled: Compiled) -> Compiled:
     """A marked region's result; its own loops where nothing is gained by others, which the C compiler may like less."""
-    from polyc.codegen import render_as_written
+    from polyc.codegen import render_as_it_stands, render_as_written
     from polyc.model.certificate import WRITTEN
 
     if compiled.program.options.gpu or no_gain(compiled) is None:
         return compiled
-    text = render_as_written(region)
-    return replace(compiled, text=text, special="", ast="", origins=(), certificate=WRITTEN)
+    text, in_file = render_as_written(region), render_as_it_stands(source.text, region)
+    return replace(compiled, text=text, special=in_file, ast="", origins=(), certificate=WRITTEN)
 
 
 def asked_of(region: Region, options: Options, config: Config | None) -> tuple[Region, Options]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -38,6 +39,9 @@ from polyc.model.program import Compiled, Options, Origins, Program
 from polyc.model.scop import Region, Source
 from polyc.records import dataclass, replace
 
+_MARKS = re.compile(r"[ \t]*#[ \t]*pragma[ \t]+scop[ \t]*\n(.*\n)?[ \t]*#[ \t]*pragma[ \t]+endscop[ \t]*\n?", re.DOTALL)
+"""A region's lines, from its first pragma to its last one."""
+_ASKED = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+polyc\b(?:\\\n|[^\n])*\n", re.MULTILINE)
 _COLUMN = len("  if () {")
 """Of a region's condition, together with what stands behind it."""
 
@@ -266,6 +270,16 @@ def render_as_written(region: Region) -> str:
     """The region's own loops, for one that the passes or the printer give up."""
     text = block(f"{region.scop.function}: left as it was written", region.original.rstrip("\n"))
     return indented(text, region.indent)
+
+
+def render_as_it_stands(text: str, region: Region) -> str:
+    """The same with the lines of the user's file, in which macros have their names, without polyc's pragmas; "" where
+    these are no lines of their own."""
+    inside = _MARKS.fullmatch(text[region.start : region.end])
+    if inside is None or region.joined or region.bare:
+        return ""
+    heading, _, _ = render_as_written(region).partition("\n")
+    return f"{heading}\n{_ASKED.sub('', inside[1])}"
 
 
 def _names_used(body: tuple[c.Stmt, ...], read: bool) -> set[str]:

@@ -104,3 +104,13 @@ def test_a_marked_region_of_which_nothing_is_gained_stays() -> None:
     ).text
     assert "f: left as it was written" in text
     assert loops in text
+
+
+def test_what_stays_has_its_macros_and_comments() -> None:
+    """As they stand in the file; without pragmas that ask polyc for something, and braces that would hide a name."""
+    text = polyc.compile(
+        "#define N 90\ndouble a[N];\nvoid f(void)\n{\n    int i;\n    #pragma scop\n    #pragma polyc tile(4)\n"
+        "    for (i = 1; i < N; i++) /* one after the other */\n        a[i] += a[i - 1];\n    #pragma endscop\n}\n"
+    ).text
+    assert "    for (i = 1; i < N; i++) /* one after the other */\n        a[i] += a[i - 1];\n}\n" in text
+    assert "#pragma" not in text

@@ -33,7 +33,7 @@ from polyc.codegen.text.macros import MACROS
 from polyc.codegen.text.members import with_members
 from polyc.codegen.text.printer import INDENT, Line, allocation, broken, conjunction, lines_of
 from polyc.model import ctree as c
-from polyc.model.certificate import NOT_SHOWN, SHOWN, Certificate
+from polyc.model.certificate import NOT_SHOWN, SHOWN, WRITTEN, Certificate
 from polyc.model.printed import Body, Question, Rendered
 from polyc.model.program import Compiled, Options, Origins, Program
 from polyc.model.scop import Region, Source
@@ -324,7 +324,7 @@ def render_file(source: Source, compiled: list[Compiled]) -> str:
     segments: list[str] = []
     position = 0
     places = [
-        (region.start, region.end, on_lines(source.text, region, result.in_file))
+        (region.start, region.end, on_lines(source.text, region, with_numbers(region, result) + result.in_file))
         for region, result in zip(source.regions, compiled, strict=True)
     ]
     for start, end, text in sorted([*places, *((start, end, "") for start, end in source.marks)]):
@@ -343,6 +343,15 @@ def on_lines(text: str, region: Region, printed: str) -> str:
         return before + printed
     indent = region.indent.removesuffix(INDENT * 2) if text[region.end] == "}" else region.indent
     return before + printed.removesuffix("\n") + "\n" + indent
+
+
+def with_numbers(region: Region, result: Compiled) -> str:
+    """Lines that end a build in which macros have other numbers than in what is printed; none where macros stay."""
+    if not region.numbers or (result.certificate == WRITTEN and result.special):
+        return ""
+    wrong = " || ".join(f"{name} != {number}" for name, number in region.numbers)
+    these = ", ".join(f"{name} = {number}" for name, number in region.numbers)
+    return f'#if {wrong}\n#error "polyc compiled this region for {these}"\n#endif\n'
 
 
 def render_other_files(source: Source, compiled: list[Compiled], options: Options) -> dict[str, str]:

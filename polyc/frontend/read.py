@@ -23,6 +23,7 @@ from polyc.frontend.region.surroundings import Surroundings
 from polyc.frontend.sets.promises import names_in, parse_condition
 from polyc.frontend.text.builds import read_for_builds
 from polyc.frontend.text.chunks import Chunks, cut
+from polyc.frontend.text.numbers import chosen_numbers
 from polyc.frontend.text.places import Places, Stretch
 from polyc.frontend.text.pragmas import Marked, Pragmas, find_pragmas, following, place_regions, tell_unplaced
 from polyc.frontend.text.preprocess import Preprocessed
@@ -142,7 +143,8 @@ class _Reader:
         self.helpers = Helpers(chunks, places, self.effects.of)
         self.bodies = Bodies(self.helpers, self.effects.of)
         self.callers = Callers(chunks, places)
-        self.file_names = frozenset(chunks.mentions) | pre.macros
+        self.file_names = frozenset(chunks.mentions) | pre.macros.keys()
+        self.macros = pre.macros
         self.read: list[Marked] = []
         self.marks: list[tuple[int, int]] = []
         self.known: set[str] = set()
@@ -348,7 +350,9 @@ class _Reader:
             text = "\n".join(indent + original_text(self.chunks.text[a:b]).strip() for a, b in parts)
         scop = replace(scop, notes=(*scop.notes, *self.decided(start, end)))
         before = preamble(self.chunks, marked, parsed, scop)
-        return Region(scop, start, end, indent, text, before, self.effects.pure, joined, marked.bare)
+        flags = (*self.options.flags, *(f"-D{one}" for one in self.options.defines))
+        numbers = chosen_numbers(self.user.code, self.user.text[start:end], self.macros, flags)
+        return Region(scop, start, end, indent, text, before, self.effects.pure, joined, marked.bare, numbers)
 
     def between(self, place: Stretch) -> tuple[int, int]:
         """A stretch, with the blanks between it and what shares its lines."""

@@ -627,6 +627,8 @@ class Region:
     """Whether something else stands before it on its first line."""
     bare: bool = False
     """Whether it is the body of a loop, or a branch, without braces around it."""
+    numbers: tuple[tuple[str, int], ...] = ()
+    """Macros that stand in it, of which another build of the file may have another number, and their numbers here."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

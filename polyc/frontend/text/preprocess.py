@@ -12,7 +12,7 @@ from polyc.model.program import InputOptions
 from polyc.records import dataclass, field
 
 MARKER = re.compile(r'^#(?:line)? (\d+) "((?:[^"\\]|\\.)*)"[^\n]*$', re.MULTILINE)
-_DEFINE = re.compile(r"^#(?:define|undef) (\w+)[^\n]*$", re.MULTILINE)
+_DEFINE = re.compile(r"^#(?:define|undef) (\w+)([^\n]*)$", re.MULTILINE)
 _ESCAPED = re.compile(rb"\\([0-7]{1,3}|[^0-7])", re.DOTALL)
 _ESCAPES = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"a": b"\a", b"b": b"\b", b"f": b"\f", b"v": b"\v"}
 _MESSAGE = re.compile(r"^(.*?):(\d+):(?:(\d+):)? (?:fatal )?error: (.*)$")
@@ -42,7 +42,8 @@ class Preprocessed:
     """Offsets where a run of lines of one file starts."""
     runs: list[tuple[str, int]] = field(default_factory=list)
     """File and line number of the first line of each run."""
-    macros: frozenset[str] = frozenset()
+    macros: dict[str, str] = field(default_factory=dict)
+    """What each stands for where the file ends; with its parameters before it if it has some."""
     system: frozenset[str] = frozenset()
     """The headers among the files that the compiler or its system brings with it."""
     dependencies: tuple[str, ...] = ()
@@ -140,7 +141,7 @@ def _complaints(stderr: str, path: str, given: str) -> list[Diagnostic]:
 
 def read_markers(text: str, path: str, given: str) -> Preprocessed:
     """Index the line markers; the user's file gets the name that the user gave it."""
-    macros = frozenset(_DEFINE.findall(text))
+    macros = dict(_DEFINE.findall(text))
     text = _DEFINE.sub(lambda m: " " * len(m.group()), text)
     result = Preprocessed(path, text, macros=macros)
     seen: dict[str, None] = {} if given == STDIN else {path: None}

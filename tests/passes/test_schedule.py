@@ -376,3 +376,33 @@ def test_a_loop_over_chunks_of_another_one_stays(tmp_path: Path) -> None:
     assert "for (int k = 0; k < g; k++) {" in result.text
     assert "for (int c = 16 * k; c < 16 * k + 16; c++)" in result.text
     assert check(region, result, sizes=(1, 2, 3)) == []
+
+
+FILTERS = """
+struct filter { double b, a, x, y; };
+void f(int n, int m, struct filter s[9][m], double in[n], double out[9][n], double peak[9])
+{
+#pragma scop
+    for (int t = 0; t < n; t++)
+        for (int c = 0; c < 9; c++) {
+            double v = in[t];
+            for (int k = 0; k < m; k++) {
+                double w = s[c][k].b * v + s[c][k].a * s[c][k].y;
+                s[c][k].y = w;
+                v = w;
+            }
+            out[c][t] = v;
+            if (v > peak[c]) peak[c] = v;
+        }
+#pragma endscop
+}
+"""
+
+
+def test_parallel_loops_of_the_original_order_go_outside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where isl finds no schedule, loops that carry nothing are brought outside as it would have brought them."""
+    monkeypatch.setattr(schedule, "scheduled", lambda *_: (_ for _ in ()).throw(OverBudget))
+    region = region_of(FILTERS, tmp_path)
+    result = compile_region(region, Options(threads="always"))
+    assert result.text.index("for (int c = 0; c < 9; c++)") < result.text.index("for (int t = 0; t < n; t++)")
+    assert check(region, result, sizes=(1, 2, 5)) == []

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 
 import islpy as isl
 
-from polyc.analysis.coincident import with_coincident_loops
+from polyc.analysis.coincident import with_coincident_loops, within_iteration
 from polyc.analysis.dependences import accesses_of
 from polyc.analysis.order import order_map, runs
 from polyc.bounded import isl_in_child
@@ -17,10 +18,11 @@ from polyc.model.from_isl import from_isl
 from polyc.model.program import Program
 from polyc.model.relations import pw_affs_of
 from polyc.model.scop import AccessKind, Scop
-from polyc.model.tree import LEAF, Band, Domain, Filter, Member, Node, Sequence, restrict, walk
+from polyc.model.tree import LEAF, Band, Domain, Filter, Member, Node, Role, Sequence, restrict, rewrite, walk
 from polyc.nests.graph import in_source_order
 from polyc.nests.naming import name_members
 from polyc.nests.nest import Outer
+from polyc.nests.strides import iterations
 from polyc.passes.order.aligned import with_aligned_loops
 from polyc.passes.order.cells import with_loops_over_cells
 from polyc.passes.order.joined import join_parallel_loops
@@ -76,6 +78,8 @@ SYMBOLIC_SECONDS = 2
 QUICK = 20_000
 """isl operations that are over soon, half of them always; of more, each may take milliseconds (50,000 in 45 s, of
 100,000 in 0.02 s)."""
+FEW = 8
+"""Iterations of a parallel loop that stays inside of another one, in the original order: threads gain little of it."""
 MOST_FACTOR = 16
 """Of a loop of the original order in a schedule's loop: skewing by a stencil's radius takes less."""
 DEFAULTS = {
@@ -171,7 +175,32 @@ def in_original_order(program: Program) -> Program:
     """The loops as they were written, with those marked that may run in parallel, threads having copies of scalars."""
     kept = kept_by_others(with_coincident_loops(program).tree, program)
     marked = with_coincident_loops(program, kept)
-    return replace(marked, tree=with_private_loops(marked.tree, program))
+    tree = with_private_loops(marked.tree, program)
+    return replace(marked, tree=replace(tree, child=rewrite(tree.child, partial(_with_parallel_outside, program))))
+
+
+def _with_parallel_outside(program: Program, node: Node) -> Node:
+    """A loop that runs in its order inside of the parallel one that is all that it has in it, as isl would have them.
+
+    math: all flow and lasting anti and output dependences are of one iteration of the parallel loop, and private
+          values of one of both
+    """
+    match node:
+        case Band(members=(outer,), child=Band(members=(inner, *_)) as below) if inner.coincident:
+            instances = outer.schedule.domain()
+        case _:
+            return node
+    count = iterations(inner, program)
+    if outer.coincident or outer.role is not Role.LOOP or (count is not None and count < FEW):
+        return node
+    found = program.dependences
+    shared = among(found.flow.union(found.lasting_false), instances)
+    private = (among(found.flow_by_array.get(a, empty_map(instances)), instances) for a in program.scop.privatizable)
+    mine = all(one.is_subset(within_iteration(one, (outer, inner))) for one in private)
+    if not mine or not shared.is_subset(within_iteration(shared, (inner,))):
+        return node
+    last = replace(below, members=below.members[1:]) if len(below.members) > 1 else below.child
+    return Band((inner,), False, Band((outer,), False, last))
 
 
 def has_small_blocks(program: Program) -> bool:

@@ -74,6 +74,8 @@ OVERLAPPED = 128
 hundreds that a core keeps."""
 
 
+CHEAP = CHEAP_CALLS | SET_ERRNO
+"""Functions of which C compilers make vectors, once nobody waits for errno."""
 ENOUGH = 16
 """Operations of an iteration for which it is worth a loop of its own, whose results the next one loads."""
 
@@ -524,7 +526,7 @@ class _Spreader:
             for statement, position in inside
             if position is not None
             for node in c.walk(statement.body)
-            if isinstance(node, c.Call) and node.function not in CHEAP_CALLS | SET_ERRNO
+            if isinstance(node, c.Call) and node.function not in CHEAP
         )
         return any(
             part == c.Name(loop) or (isinstance(part, c.ArrayRef) and part.array in own)
@@ -650,29 +652,35 @@ class _Spreader:
         return bool(cells.is_subset(elements(self.program.scop.arrays[access.array], cells.get_space())))
 
     def calls_apart(self, steps: list[Filter]) -> list[list[Filter]]:
-        """Steps without loops, with those that C compilers make vectors of apart from those that call functions."""
-        kinds = [self.is_for_vectors(step) for step in steps]
-        if True not in kinds or False not in kinds:
-            return [steps]
-        for k in reversed(range(len(kinds) - 1)):  # what is little goes with what follows, or with the last
-            kinds[k] = kinds[k + 1] if kinds[k] is None else kinds[k]
-        last = next(kind for kind in reversed(kinds) if kind is not None)
-        runs = groupby(zip(kinds, steps, strict=True), lambda one: last if one[0] is None else one[0])
-        return [[step for _, step in run] for _, run in runs]
+        """Steps without loops, with those that C compilers make vectors of apart from those that call functions or
+        branch, if the former do enough for loops of their own."""
+        runs = [(plain, list(run)) for plain, run in groupby(steps, self.is_plain)]
+        parts: list[tuple[bool, list[Filter]]] = []
+        for plain, run in runs:
+            apart = plain and sum(map(self.work, run)) >= ENOUGH
+            if parts and not apart and not parts[-1][0]:
+                parts[-1][1].extend(run)
+            else:
+                parts.append((apart, run))
+        first = parts[0]
+        if len(parts) > 1 and not first[0] and all(map(self.is_plain, first[1])):  # initial values of what follows
+            parts[:2] = [(True, first[1] + parts[1][1])]
+        return [run for _, run in parts]
 
     def has_parts(self, node: Node) -> bool:
         """Whether what a loop runs has parts that C compilers make vectors of, and others."""
         return isinstance(node, Sequence) and len(self.calls_apart(list(node.children))) > 1
 
-    def is_for_vectors(self, step: Filter) -> bool | None:
-        """Whether C compilers make vectors of a loop around a step, for which it does enough; None if that is little,
-        False if it calls a function or branches."""
-        statements = [self.program.statements[name] for name in names(step.filter)]
-        nodes = [node for s in statements for node in c.walk(s.body)]
-        if any(isinstance(n, c.If) or (isinstance(n, c.Call) and n.function not in CHEAP_CALLS) for n in nodes):
-            return False
-        work = iterations_below(step.child, self.program) * sum(operations(s, subscripts=False) for s in statements)
-        return True if work >= ENOUGH else None
+    def is_plain(self, step: Filter) -> bool:
+        """Whether a step neither branches nor calls a function of which C compilers make no vectors."""
+        statements = (self.program.statements[name] for name in names(step.filter))
+        nodes = (node for s in statements for node in c.walk(s.body))
+        return not any(isinstance(n, c.If) or (isinstance(n, c.Call) and n.function not in CHEAP) for n in nodes)
+
+    def work(self, step: Filter) -> float:
+        """The operations of an iteration of a loop around a step."""
+        each = sum(operations(self.program.statements[name], subscripts=False) for name in names(step.filter))
+        return iterations_below(step.child, self.program) * each
 
     def across(
         self,

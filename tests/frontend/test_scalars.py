@@ -328,3 +328,24 @@ def test_known_values_stand_in_subscripts_as_c_has_them(scop: Modeller, relation
 
 def test_nothing_is_left_of_variables_that_nobody_reads(scop: Modeller) -> None:
     assert not scop(function("for (int i = 0; i < n; i++) { int k = i + 1; int m = k; }")).statements
+
+
+@pytest.mark.parametrize(
+    ("flag", "use"),
+    [
+        ("i + k >= 1 && i + k <= n", "if (flag)"),
+        ("!(i + k < 1 || i + k > n)", "if (!!flag)"),
+        ("(i + k >= 1) + (i + k <= n)", "if (flag == 2)"),
+        ("i + k < 1 || i + k > n", "if (flag) continue;"),
+    ],
+)
+def test_a_condition_with_a_name(flag: str, use: str, scop: Modeller, same: Callable[[object, str], None]) -> None:
+    found = scop(
+        "void f(int n, double *a, double *b)\n{\n#pragma scop\n    for (int i = 0; i < n; i++)\n"
+        "        for (int k = 0; k < 3; k++) {\n"
+        f"            const int flag = {flag};\n            {use}\n                a[i] += b[i + k - 1];\n"
+        "        }\n#pragma endscop\n}\n"
+    )
+    (statement,) = found.statements.values()
+    domain = "[n] -> { %s[i, k] : 0 <= i < n and 0 <= k <= 2 and 1 <= i + k <= n }"
+    same(statement.domain, domain % statement.name)

@@ -88,6 +88,8 @@ class Affine:
             case c.Unary(op="~", operand=inner):
                 operand = self.value(inner, env)
                 return None if operand is None else (number(-1) - operand[0], promote(operand[1]))
+            case c.Unary(op="!") | c.Binary(op="<" | "<=" | ">" | ">=" | "==" | "!=" | "&&" | "||"):
+                return self.truth(expr, env)
             case c.Ternary(condition=condition, then=then, otherwise=otherwise):
                 return self.quotient(expr, env) or self.choice(condition, then, otherwise, env)
             case c.Cast(type=text, operand=inner):
@@ -100,6 +102,13 @@ class Affine:
             case c.Call(function=name, arguments=(condition, inner)) if name == ASSERTED:
                 return self.value(inner, env) if self.asserts(condition, env) else None
         return None
+
+    def truth(self, expr: c.Expr, env: Env) -> Value | None:
+        """1 where a condition on loops and sizes holds, else 0, as in `int inside = 0 <= x && x < w;`."""
+        strict, self.region.strict = self.region.strict, True
+        holds = self.condition(expr, env)
+        self.region.strict = strict
+        return None if holds is None else (holds.indicator_function(), INT)
 
     def asserts(self, condition: c.Expr, env: Env) -> bool:
         """Whether a condition holds wherever it is asked: it is known to, or is assumed of the parameters."""

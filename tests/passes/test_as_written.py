@@ -178,3 +178,37 @@ def test_quotients_in_subscripts_are_as_they_were_written(tmp_path: Path) -> Non
     assert found.verified
     assert found.text.count("code[i / 2]") == 2
     assert check(region, found, sizes=(1, 2, 7)) == []
+
+
+SEARCH = """
+void f(int n, const unsigned char c[n][n], const unsigned char r[n][n], unsigned best[n][n])
+{
+#pragma scop
+    for (int y = 0; y < n; y++)
+        for (int x = 0; x < n; x++) {
+            unsigned least = 1u << 30;
+            for (int dy = -6; dy <= 6; dy++)
+                for (int dx = -6; dx <= 6; dx++) {
+                    if (%s) continue;
+                    unsigned sad = 0;
+                    for (int i = 0; i < 8; i++) {
+                        sad += c[y][x] > r[y + dy][x + dx] ? 1 : i;
+                        if (sad > least) break;
+                    }
+                    if (sad < least) least = sad;
+                }
+            best[y][x] = least;
+        }
+#pragma endscop
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("condition", "helped"),
+    [("y + dy < 0 || x + dx < 0 || y + dy >= n || x + dx >= n", True), ("c[y][x] == 0", False)],
+)
+def test_one_thread_runs_loops_whose_conditions_are_bounds(condition: str, helped: bool, tmp_path: Path) -> None:
+    region = region_of(SEARCH % condition, tmp_path)
+    text = compile_region(region, Options()).text
+    assert ("polyc_several()" not in text) == helped

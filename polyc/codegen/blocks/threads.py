@@ -19,7 +19,7 @@ from polyc.analysis.expressions.promoted import WHOLE
 from polyc.analysis.expressions.selects import is_both
 from polyc.analysis.loop_facts import is_as_written, only_parts_loops
 from polyc.codegen.loops.exprs import ExprPrinter, build_for, expression
-from polyc.codegen.text.macros import IN_VECTORS, MANY, SEVERAL, THREADS
+from polyc.codegen.text.macros import IN_VECTORS, MANY, MAX, MIN, SEVERAL, THREADS
 from polyc.machine import load_cpu
 from polyc.model import ctree as c
 from polyc.model.program import Buffer, Program
@@ -50,6 +50,8 @@ def asked_of_threads(program: Program, body: Body) -> tuple[Body, list[c.Expr]]:
     calls = {node.function for item in body for node in c.walk(item) if isinstance(node, c.Call)}
     helped = not calls.isdisjoint((WHOLE, *IN_VECTORS))  # C compilers do more with these
     helped = helped or any(is_both(node) for item in body for node in c.walk(item))
+    loops = (node for item in body for node in c.walk(item) if isinstance(node, c.For))
+    helped = helped or any(_is_narrowed(inner) for loop in loops for inner in c.walk(loop.body))
     started = [n.worth for item in body for n in c.walk(item) if isinstance(n, c.For | c.ExprStmt) and _is_parallel(n)]
     asked = [worth for worth in dict.fromkeys(started) if worth is not None]
     every = asked if None not in started else []
@@ -107,6 +109,13 @@ def _part(worth: c.Expr) -> c.Expr:
 
 def _is_parallel(node: c.For | c.ExprStmt) -> bool:
     return any(pragma.startswith("omp parallel") for pragma in node.pragmas)
+
+
+def _is_narrowed(node: c.Node) -> bool:
+    """Whether conditions on a loop's counter, `if (x + dx < 0) continue;`, are bounds of the loop."""
+    bounds = (node.init, node.condition) if isinstance(node, c.For) else ()
+    calls = (n.function for bound in bounds if bound is not None for n in c.walk(bound) if isinstance(n, c.Call))
+    return not {MIN, MAX}.isdisjoint(calls)
 
 
 def _is_vector(node: c.For) -> bool:

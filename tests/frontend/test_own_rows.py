@@ -125,6 +125,13 @@ def test_rows_of_any_length(parts: dict[str, str], own: bool, scop: Modeller) ->
         assert found.known.is_subset(type(found.known)("[n, m] -> { : n <= 0 or m <= 8192 }"))
 
 
+def test_a_row_that_the_body_declares_has_any_length(scop: Modeller) -> None:
+    text = LENGTHS.replace("{{\n        for (int j = 0", "{{\n        double row[m];\n        for (int j = 0")
+    found = scop(text.format(outside="", before="", inside="", after="", others=""))
+    assert found.privatizable == {"row"}
+    assert found.known.is_subset(type(found.known)("[n, m] -> { : n <= 0 or m <= 8192 }"))
+
+
 USED = """void f(int n, int m, const float *restrict a, float *restrict b)
 {{
 #pragma scop

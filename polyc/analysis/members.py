@@ -3,7 +3,8 @@
 rewrite:  p[i].x += dt * p[i].v[k];  ->  p_x[i][0] += dt * p_v[i][k];
 math:     { S[i] -> p[f] } with the member's subscripts k, affine in i: { S[i] -> p_x[f, k] }
 requires: each reference to the array is to a number in one of its elements, as `Array.members` has them, by known
-          subscripts; two members are touched at different elements, and one of them is written
+          subscripts; two members are touched at different elements, and one of them is written, or one that is an
+          array is written at a subscript that loops choose
 ensures:  two references touch one number before where they do so after it; codegen prints `p[i].x` again
 source:   separation of structs into arrays (structure peeling), for the dependences only
 """
@@ -116,17 +117,20 @@ class _Parting:
             yield from self.parts(statement, child)
 
     def is_worth_it(self, root: str, parts: dict[str, dict[str, Part]]) -> bool:
-        """Whether two members are touched at different elements, and one of them is written."""
+        """Whether two members are touched at different elements, or numbers of one that is an array, and one of them is
+        written."""
         touched: dict[tuple[str, ...], set[tuple[tuple[c.Expr, ...], bool]]] = {}
+        rows = False
         for name, found in parts.items():
             for access in self.scop.statements[name].accesses:
                 if access.array == root and access.ref not in found:
                     raise _Whole(root)
                 if access.array == root:
                     one = found[access.ref]
-                    place = one.element.subscripts, access.kind is not AccessKind.READ
-                    touched.setdefault(one.path, set()).add(place)
-        return any(
+                    written = access.kind is not AccessKind.READ
+                    touched.setdefault(one.path, set()).add((one.element.subscripts, written))
+                    rows |= written and any(isinstance(n, c.Name) for index in one.indices for n in c.walk(index))
+        return rows or any(
             (written or other_written) and place != other
             for path, places in touched.items()
             for another, others in touched.items()

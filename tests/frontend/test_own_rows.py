@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from polyc.codegen.text.printer import statement as block
+
 from .conftest import Modeller, Reader
 
 ROWS = """void f(int n, double a[n][n], double b[n][n])
@@ -123,6 +125,52 @@ def test_rows_of_any_length(parts: dict[str, str], own: bool, scop: Modeller) ->
         assert extent is not None
         assert found.known.intersect(type(found.known)("[n, m] -> { : n > 0 and m <= 0 }")).is_empty()
         assert found.known.is_subset(type(found.known)("[n, m] -> { : n <= 0 or m <= 8192 }"))
+
+
+def test_a_row_that_the_body_declares_has_any_length(scop: Modeller) -> None:
+    text = LENGTHS.replace("{{\n        for (int j = 0", "{{\n        double row[m];\n        for (int j = 0")
+    found = scop(text.format(outside="", before="", inside="", after="", others=""))
+    assert found.privatizable == {"row"}
+    assert found.known.is_subset(type(found.known)("[n, m] -> { : n <= 0 or m <= 8192 }"))
+
+
+ASKED = """void f(int n, int m, double x[n][4], double y[n])
+{{
+#pragma scop
+    {outside}
+    for (int i = 0; i < n; i++) {{
+        double row[{size}];
+        {body}
+    }}
+#pragma endscop
+}}
+"""
+FILLED = "for (int k = 0; k < 4; k++) row[k] = x[i][k] * y[i]; for (int k = 0; k < 4; k++) x[i][k] += row[k];"
+
+
+@pytest.mark.parametrize(
+    ("body", "own"),
+    [
+        (f"if (y[i] > 0) {{ {FILLED} }}", True),
+        (f"if (y[i] > 0) y[i] = 0; else {{ {FILLED} }}", True),
+        (f"while (y[i] > 1) {{ y[i] *= 0.5; {FILLED} }}", True),
+        (f"if (i < m && y[i] > 0) {{ {FILLED} }}", True),
+        (f"row[0] = 1; if (y[i] > row[0]) {{ {FILLED} }}", False),
+        (f"for (int j = 0; j < m; j++) if (y[i] > 0) {{ {FILLED} }}", False),  # the next j finds what this one left
+    ],
+)
+def test_a_row_of_one_statement(body: str, own: bool, scop: Modeller) -> None:
+    """An iteration declares it, and nobody but a statement that is kept whole mentions it."""
+    found = scop(ASKED.format(outside="", size=4, body=body))
+    assert ("row" not in found.arrays) == own
+    lines = [line.strip() for s in found.statements.values() for line in block(s.body)]
+    assert ("double row[4];" in lines) == own
+
+
+def test_a_row_from_outside_of_the_loop_is_not_the_statement_s_own(scop: Modeller) -> None:
+    text = ASKED.format(outside="double row[4];", size=4, body=f"if (y[i] > 0) {{ {FILLED} }}")
+    found = scop(text.replace("        double row[4];\n", ""))
+    assert "row" in found.arrays
 
 
 USED = """void f(int n, int m, const float *restrict a, float *restrict b)

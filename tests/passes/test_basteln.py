@@ -111,6 +111,28 @@ OVERWRITTEN = function(
 )
 
 
+def test_at_promised_sizes_nothing_is_copied_for_others(tmp_path: Path) -> None:
+    """Of an image of two rows, mirrored subscripts would lead outside."""
+    text = """
+void f(int h, int w, const int *restrict in, int *restrict a, int *restrict out)
+{
+#pragma scop
+    for (int y = 0; y < h; y++)
+        for (int x = 0; x < w; x++)
+            a[y * w + x] = in[y * w + x] * 3;
+    for (int y = 0; y < h; y++)
+        for (int x = 0; x < w; x++)
+            out[y * w + x] = a[(y < 2 ? 2 - y : y - 2) * w + x] + a[(y >= h - 2 ? 2 * h - 4 - y : y + 2) * w + x];
+#pragma endscop
+}
+"""
+    region = region_of(text, tmp_path, params=(("h", 720), ("w", 960)))
+    result = compile_region(region, Options())
+    assert result.verified
+    assert "fused" in {remark.code for remark in result.program.remarks}
+    assert check(region, result) == []
+
+
 def test_a_producer_whose_input_is_overwritten_stays(tmp_path: Path) -> None:
     result = compiled_and_run(OVERWRITTEN, tmp_path, tile_sizes=(16,))
     assert "S0" not in fused(result)

@@ -180,3 +180,34 @@ void f(float t[13][9], const int k[202], float out[3][201])
     assert result.verified
     assert "polyc_lookup_float8(&t[" in result.text
     assert "&t[x / 16]" not in result.text
+
+
+CHOSEN = """
+static long h[64];
+static int count;
+void f(int n, const float x[n], const int b[n])
+{
+#pragma scop
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) {
+            float d = x[i] - x[j];
+            if (d > 0) {
+                int k = b[i] & 31;
+                h[k + (b[j] & 31)] += 2;
+                count++;
+            }
+        }
+#pragma endscop
+}
+"""
+
+
+@pytest.mark.parametrize(("size", "clause"), [("64", "reduction(+: h[:64]) reduction(+: count)"), ("99999", "atomic")])
+def test_scatters_that_data_decide_on(size: str, clause: str, tmp_path: Path) -> None:
+    """Of a small array each thread has a copy; updates of a large one are atomic, where there are many cores."""
+    region = region_of(CHOSEN.replace("h[64]", f"h[{size}]"), tmp_path)
+    result = compile_region(region, Options(threads="always", machine="zen4"))
+    assert result.verified
+    assert not {remark.code for remark in result.program.remarks} & FAILURES
+    assert clause in result.text
+    assert check(region, result, sizes=SIZES) == []

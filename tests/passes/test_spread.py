@@ -217,6 +217,13 @@ def test_other_nests_stay(name: str, tmp_path: Path) -> None:
     assert check(region, result, sizes=(1, 9, 67)) == []
 
 
+def test_columns_inside_go_first() -> None:
+    """Not rows far from each other, for recurrences of which nobody knows how long they are."""
+    result = compile_region(region_in(Path(__file__).parent / "strips" / "any_length.c"), Options())
+    (message,) = [remark.message for remark in result.program.remarks if remark.code == "spread"]
+    assert "iterations of i, each with its own e" in message
+
+
 def test_sums_of_one_window_share_its_loops() -> None:
     """Those of a row, too."""
     rows, strips = (region_in(next(f for f in FILES if f.stem == stem)) for stem in ("two_sums", "gradient"))

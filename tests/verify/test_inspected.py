@@ -188,6 +188,53 @@ def test_a_counter_has_other_values_before_its_loop(tmp_path: Path) -> None:
     assert inspection_faults(replace(program, scop=replace(scop, statements=statements)))
 
 
+BLOCKS = """
+enum { EDGE = 16, LOW = 0, STEP = 2 };
+static const int side = 16;
+static const unsigned width = 16;
+void f(int n, int s, const unsigned char *restrict p, int *restrict best)
+{
+#pragma scop
+    for (int b = 0; b < n; b++) {
+        int sum = 0;
+        for (int j = 0; j < EDGE; j++) {
+            for (LOOP) sum += TERM;
+            if (sum > 1000) break;
+        }
+        best[b] = sum;
+    }
+#pragma endscop
+}
+"""
+ELEMENT = "p[j * s + b * EDGE + i]"
+
+
+def past(node: c.Node) -> c.Node | None:
+    """A constant that is larger by one."""
+    return replace(node, text=node.text.replace("16", "17")) if isinstance(node, c.Literal) else None
+
+
+@pytest.mark.parametrize(
+    ("loop", "term"),
+    [
+        ("int i = 0; i < EDGE; i++", ELEMENT),
+        ("int i = 0; i < side; i++", ELEMENT),
+        ("int i = 0; i < width; i++", ELEMENT),
+        ("int i = EDGE - 1; i >= LOW; i--", ELEMENT),
+        ("int i = LOW; i <= EDGE - STEP; i += STEP", ELEMENT),
+        ("int i = 0; i < 99; i++", f"i < EDGE ? {ELEMENT} : 0"),
+    ],
+)
+def test_constants_with_names_bound_the_loops_inside_of_a_statement(loop: str, term: str, tmp_path: Path) -> None:
+    """The check reads numbers: what a name means stands outside of the region."""
+    program = initial_program(region_of(BLOCKS.replace("LOOP", loop).replace("TERM", term), tmp_path).scop, Options())
+    scop = program.scop
+    assert scop.arrays["p"].flat
+    assert not inspection_faults(program)
+    statements = {name: replace(s, body=c.rewrite(s.body, past)) for name, s in scop.statements.items()}
+    assert inspection_faults(replace(program, scop=replace(scop, statements=statements)))
+
+
 SIZES = """
 typedef TYPE count;
 struct table { count rows, columns; double *a, *w; };

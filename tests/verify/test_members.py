@@ -65,10 +65,21 @@ def test_members_are_arrays(original: Scop) -> None:
     assert "p" not in now.live_out
 
 
+def test_numbers_of_a_member_that_is_an_array_are_apart(tmp_path: Path) -> None:
+    scop = scop_of("for (int k = 0; k < 4; k++) p[i].v[k] += q[i].v[k] * a[i];", tmp_path)
+    assert sorted(parts(scop)) == ["p[].v"]
+    now = with_members_apart(scop)
+    assert member_faults(scop, now) == []
+    (statement,) = now.statements.values()
+    (written,) = [a.relation for a in statement.accesses if a.array == "p_v" and a.kind is AccessKind.WRITE]
+    assert written.is_injective()  # no iteration meets what another one writes
+
+
 @pytest.mark.parametrize(
     "body",
     [
         pytest.param("p[i].x += p[i].v[1];", id="the same elements"),
+        pytest.param("p[i].v[1] += a[i];", id="one number"),
         pytest.param("a[i] = p[i].x + p[i - 1].v[1];", id="read only"),
         pytest.param("p[i].x = p[i - 1].x;", id="one member"),
         pytest.param("p[i].x = p[i - 1].v[1]; q[i] = p[i];", id="whole structs"),

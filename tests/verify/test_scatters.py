@@ -36,7 +36,16 @@ def marked(before: Program, **pairs: tuple[tuple[str, str], ...]) -> Program:
 
 
 @pytest.mark.parametrize(
-    "update", ["h[b[i]]++;", "h[b[i]] -= w[i];", "h[b[i]] = h[b[i]] + w[i] * i;", "--h[b[i] % 64];"]
+    "update",
+    [
+        "h[b[i]]++;",
+        "h[b[i]] -= w[i];",
+        "h[b[i]] = h[b[i]] + w[i] * i;",
+        "--h[b[i] % 64];",
+        "if (x[i] > 0) h[b[i]]++;",
+        "if (x[i] > 0) { int k = (int)x[i]; h[k] += k; if (k > 9) h[b[i]]--; }",
+        "for (int k = b[i]; k < b[i + 1]; k++) h[w[k]]++;",
+    ],
 )
 def test_sums_of_whole_numbers(update: str, tmp_path: Path) -> None:
     before = program(update, tmp_path)
@@ -56,6 +65,11 @@ def test_sums_of_whole_numbers(update: str, tmp_path: Path) -> None:
         "h[b[i]] = w[i];",  # the last one stays
         "{ h[b[i]]++; far[i] = h[i % 64]; }",  # others see the sums of the moment
         "if (h[b[i]] < 9) h[b[i]]++;",
+        "if (x[i] > 0) { double k = x[i]; h[b[i]] += k; }",  # cut to a whole number, too
+        "if (x[i] > 0) { h[b[i]]++; h[b[i + 1]] *= 2; }",
+        "if (x[i] > 0) { int k = h[b[i]]++; far[i] = k; }",
+        "if (x[i] > 0) h[h[i % 64] % 64]++;",
+        "while (h[b[i]] < w[i]) h[b[i]]++;",
     ],
 )
 def test_what_is_no_sum(update: str, tmp_path: Path) -> None:
@@ -76,3 +90,20 @@ def test_copies_need_a_size_that_is_there(array: str, tmp_path: Path) -> None:
     before = program(f"{array}[b[i]]++;", tmp_path)
     assert race_faults(marked(before, reductions=(("+", array),)))
     assert not race_faults(marked(before, atomics=(("+", array),)))
+
+
+@pytest.mark.parametrize(("kind", "wrong"), [("double", True), ("int", False)])
+def test_a_fraction_is_cut_off_at_each_step(kind: str, wrong: bool, tmp_path: Path) -> None:
+    """A variable of the statement's own may be one."""
+    text = f"""void f(int n, const double *x, int *restrict y, int *out)
+{{
+    int sum = 0;
+#pragma scop
+    for (int i = 0; i < n; i++)
+        if (x[i] > 0) {{ {kind} k = x[i]; y[i] = k; sum += k; }}
+#pragma endscop
+    *out = sum;
+}}
+"""
+    before = initial_program(region_of(text, tmp_path).scop, Options())
+    assert bool(race_faults(marked(before, reductions=(("+", "sum"),)))) == wrong

@@ -53,18 +53,39 @@ def reductions_of(statement: Statement, arrays: Mapping[str, Array]) -> dict[str
     if not statement.opaque:
         found = reduction_of(statement, arrays)
         return {found[1]: found[0]} if found is not None and not arrays[found[1]].rank else {}
+    return {array: operator for array, operator in _updated(statement, arrays).items() if not arrays[array].rank}
+
+
+def scatters_of(statement: Statement, arrays: Mapping[str, Array]) -> dict[str, str]:
+    """The arrays of which a statement combines cells that depend on data with other values, and does nothing else to
+    them, with the operators; also where data say whether it does: `if (d < r) { int k = d * s; h[k]++; }`."""
+    found = scatter_of(statement, arrays)
+    if found is not None:
+        return {found[1]: found[0]}
+    chosen = {a.array for a in statement.accesses if not a.exact} if statement.opaque else set()
+    updated = _updated(statement, arrays) if chosen else {}
+    return {a: op for a, op in updated.items() if arrays[a].rank and a in chosen and op not in (MAX, MIN)}
+
+
+def _updated(statement: Statement, arrays: Mapping[str, Array]) -> dict[str, str]:
+    """What a statement mentions in updates by one operator alone, with these operators."""
     mentioned: Counter[str] = Counter(n.array for n in c.walk(statement.body) if isinstance(n, c.ArrayRef))
     updates: dict[str, set[str]] = {}
+    fractions = fractions_of(statement.body)
     for node in c.walk(statement.body):
         if not isinstance(node, c.ExprStmt):
             continue
-        one = _update(as_assignment(node.expr), arrays)
-        if one is None or arrays[one[1]].rank or c.mentions_array(one[2], one[1]):
+        update = as_assignment(node.expr)
+        one = _update(update, arrays)
+        if one is None or c.mentions_array(one[2], one[1]):
             continue
         operator, array, value = one
-        if not _loses_nothing(operator, value, arrays[array].element, arrays):
+        if not _loses_nothing(operator, value, arrays[array].element, arrays, fractions):
             continue
-        mentioned[array] -= sum(isinstance(n, c.ArrayRef) and n.array == array for n in c.walk(node.expr))
+        cells = [n for n in c.walk(update) if isinstance(n, c.ArrayRef) and n.array == array]
+        if any(c.mentions_array(index, array) for cell in cells for index in cell.subscripts):
+            continue
+        mentioned[array] -= len(cells)
         updates.setdefault(array, set()).add(operator)
     return {array: operator for array, (operator, *more) in updates.items() if not more and not mentioned[array]}
 
@@ -147,33 +168,47 @@ def _same(node: c.Expr, target: c.ArrayRef) -> bool:
     return isinstance(node, c.ArrayRef) and c.unlabelled(node) == c.unlabelled(target)
 
 
-def _loses_nothing(operator: str, value: c.Expr, element: CType, arrays: Mapping[str, Array]) -> bool:
-    """Whether a value is combined as it is: nothing is cut off, and what is compared has one type."""
+def fractions_of(body: c.Node) -> frozenset[str]:
+    """The variables that a statement declares, and that may be no whole numbers."""
+    return frozenset(n.name for n in c.walk(body) if isinstance(n, c.Decl) and not set(n.type.split()) <= WHOLE)
+
+
+def _loses_nothing(
+    operator: str,
+    value: c.Expr,
+    element: CType,
+    arrays: Mapping[str, Array],
+    fractions: frozenset[str] = frozenset(),
+) -> bool:
+    """Whether a value is combined as it is: nothing is cut off, and what is compared has one type.
+
+    fractions: variables of the statement's own that may be no whole numbers
+    """
     if element.kind == "float":
         read = () if isinstance(value, c.Cast) else (n for n in c.walk(value) if isinstance(n, c.ArrayRef))
         longer = any(arrays[n.array].element.size_bytes > element.size_bytes for n in read)
         return operator not in (MAX, MIN) or not longer
     same_type = operator not in (MAX, MIN) or has_type(value, element, arrays)
-    return may_split(operator, element) and _is_whole(value, arrays) and same_type
+    return may_split(operator, element) and _is_whole(value, arrays, fractions) and same_type
 
 
-def _is_whole(value: c.Expr, arrays: Mapping[str, Array]) -> bool:
+def _is_whole(value: c.Expr, arrays: Mapping[str, Array], fractions: frozenset[str] = frozenset()) -> bool:
     """Whether an expression is made of whole numbers alone, but for what it compares."""
     match value:
         case c.ArrayRef(array=array):
             return arrays[array].element.kind == "int"
         case c.Literal(text=text):
             return text.rstrip("uUlL").isdigit()
-        case c.Name():
-            return True
+        case c.Name(name=name):
+            return name not in fractions
         case c.Binary(op=op, left=left, right=right):
-            return op in TESTS or (_is_whole(left, arrays) and _is_whole(right, arrays))
+            return op in TESTS or (_is_whole(left, arrays, fractions) and _is_whole(right, arrays, fractions))
         case c.Cast(type=text):
             return set(text.split()) <= WHOLE
         case c.Unary(op=op, operand=operand):
-            return op == "!" or _is_whole(operand, arrays)
+            return op == "!" or _is_whole(operand, arrays, fractions)
         case c.Ternary(then=then, otherwise=otherwise):
-            return _is_whole(then, arrays) and _is_whole(otherwise, arrays)
+            return _is_whole(then, arrays, fractions) and _is_whole(otherwise, arrays, fractions)
     return False
 
 

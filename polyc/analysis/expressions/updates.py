@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from polyc.analysis.expressions.magnitudes import keeps_magnitudes
-from polyc.analysis.expressions.reductions import holds_all, may_split
+from polyc.analysis.expressions.reductions import fractions_of, holds_all, may_split
 from polyc.model import ctree as c
 from polyc.model.scop import Array, CType, Scop, Statement, Storage
 from polyc.poly import constant_of
@@ -28,8 +28,8 @@ def only_combines(
     which cell that is."""
     if not may_split(operator, arrays[array].element):
         return False
-    if statement.opaque and not scattered and not arrays[array].rank:
-        return _only_updates(statement.body, operator, array, arrays)
+    if statement.opaque and (scattered or not arrays[array].rank):
+        return _only_updates(statement.body, operator, array, arrays, fractions_of(statement.body))
     body, chosen = statement.body, False
     if isinstance(body, c.If) and body.otherwise is None and not c.mentions_array(body.condition, array):
         body, chosen = c.only(body.then), True  # what it leaves out would be combined with nothing
@@ -45,11 +45,17 @@ def only_combines(
     return isinstance(update, c.Assign) and _is_update(update, operator, array, arrays)
 
 
-def _is_update(update: c.Assign, operator: str, array: str, arrays: Mapping[str, Array]) -> bool:
+def _is_update(
+    update: c.Assign,
+    operator: str,
+    array: str,
+    arrays: Mapping[str, Array],
+    fractions: frozenset[str] = frozenset(),
+) -> bool:
     """Whether an assignment combines the value of one cell with another value."""
     if operator not in _UPDATES or not isinstance(update.target, c.ArrayRef) or update.target.array != array:
         return False
-    if arrays[array].element.kind != "float" and not _is_whole(update.value, arrays):
+    if arrays[array].element.kind != "float" and not _is_whole(update.value, arrays, fractions):
         return False
     mentions = sum(isinstance(n, c.ArrayRef) and n.array == array for n in c.walk(update))
     if update.op in _UPDATES[operator]:
@@ -67,27 +73,33 @@ def _is_update(update: c.Assign, operator: str, array: str, arrays: Mapping[str,
             return False
 
 
-def _only_updates(node: c.Node, operator: str, array: str, arrays: Mapping[str, Array]) -> bool:
-    """Whether all that the statements of a block, of branches and of loops do to a scalar is to combine it."""
+def _only_updates(
+    node: c.Node, operator: str, array: str, arrays: Mapping[str, Array], fractions: frozenset[str]
+) -> bool:
+    """Whether all that the statements of a block, of branches and of loops do to a scalar, or to cells of an array, is
+    to combine it."""
     if not c.mentions_array(node, array):
         return True
     match node:
         case c.Block(body=items):
-            return all(_only_updates(item, operator, array, arrays) for item in items)
+            return all(_only_updates(item, operator, array, arrays, fractions) for item in items)
         case c.If(condition=condition, then=then, otherwise=otherwise):
             branches = [then] if otherwise is None else [then, otherwise]
             return not c.mentions_array(condition, array) and all(
-                _only_updates(b, operator, array, arrays) for b in branches
+                _only_updates(b, operator, array, arrays, fractions) for b in branches
             )
         case c.For(init=init, condition=test, step=step, body=body):
             head = [part for part in (init, test, step) if part is not None]
-            return not any(c.mentions_array(p, array) for p in head) and _only_updates(body, operator, array, arrays)
+            return not any(c.mentions_array(p, array) for p in head) and _only_updates(
+                body, operator, array, arrays, fractions
+            )
         case c.While(condition=test, body=body):
-            return not c.mentions_array(test, array) and _only_updates(body, operator, array, arrays)
+            return not c.mentions_array(test, array) and _only_updates(body, operator, array, arrays, fractions)
         case c.ExprStmt(expr=c.Postfix(op="++" | "--", operand=cell) | c.Unary(op="++" | "--", operand=cell)):
-            return operator == "+" and isinstance(cell, c.ArrayRef) and cell.array == array
+            once = isinstance(cell, c.ArrayRef) and not any(c.mentions_array(e, array) for e in cell.subscripts)
+            return operator == "+" and once and isinstance(cell, c.ArrayRef) and cell.array == array
         case c.ExprStmt(expr=c.Assign() as update):
-            return _is_update(update, operator, array, arrays)
+            return _is_update(update, operator, array, arrays, fractions)
     return False
 
 
@@ -160,9 +172,12 @@ def _is(node: c.Expr, target: c.ArrayRef) -> bool:
     return isinstance(node, c.ArrayRef) and c.unlabelled(node) == c.unlabelled(target)
 
 
-def _is_whole(value: c.Expr, arrays: Mapping[str, Array]) -> bool:
+def _is_whole(value: c.Expr, arrays: Mapping[str, Array], fractions: frozenset[str]) -> bool:
     """Whether an expression is a whole number: a part of a sum is cut to one nowhere. What it compares, and what makes
-    a choice, may be any number."""
+    a choice, may be any number.
+
+    fractions: variables of the statement's own that may be no whole numbers
+    """
     whole: list[c.Expr] = [value]
     while whole:
         match whole.pop():
@@ -174,7 +189,9 @@ def _is_whole(value: c.Expr, arrays: Mapping[str, Array]) -> bool:
                 word in ("unsigned", "char", "short", "int", "long") for word in text.split()
             ):
                 pass
-            case c.Name() | c.Unary(op="!") | c.Binary(op="<" | ">" | "<=" | ">=" | "==" | "!=" | "&&" | "||"):
+            case c.Name(name=name) if name not in fractions:
+                pass
+            case c.Unary(op="!") | c.Binary(op="<" | ">" | "<=" | ">=" | "==" | "!=" | "&&" | "||"):
                 pass
             case c.Binary(left=left, right=right) | c.Ternary(then=left, otherwise=right):
                 whole += [left, right]

@@ -504,13 +504,16 @@ class LoopPrinter:
         return (c.Block((*named, *printed)),) if named else printed
 
     def atomic(self, body: c.Stmt, scope: Scope) -> c.Stmt:
-        """The statement, with a pragma where it updates a cell that other iterations of a loop above update, too."""
+        """The statement, with a pragma where it updates a cell that other iterations of a loop above update, too; in a
+        branch or a loop of its own as well."""
         pairs = (pair for member in scope.members.values() for pair in member.atomics)
         shared = {self.program.scop.arrays[array].printed_name for _, array in pairs}
-        if not shared or not any(isinstance(n, c.ArrayRef) and n.array in shared for n in c.walk(body)):
-            return body
-        assert isinstance(body, c.ExprStmt)
-        return replace(body, pragmas=(ATOMIC,))
+
+        def updated(node: c.Node) -> c.Node | None:
+            cells = isinstance(node, c.ExprStmt) and any(c.mentions_array(node, array) for array in shared)
+            return replace(node, pragmas=(ATOMIC,)) if isinstance(node, c.ExprStmt) and cells else None
+
+        return c.rewrite(body, updated) if shared else body
 
 
 def runs_of(nodes: list[isl.AstNode], iterations: Iterable[frozenset[int]]) -> list[list[isl.AstNode]]:

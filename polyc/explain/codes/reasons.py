@@ -66,7 +66,15 @@ REASONS: dict[str, dict[str, Code]] = {
             "What a tile needs is scattered",
             "What a tile needs is scattered over so many pieces, or described with so many remainders, that "
             "checking it would take seconds.",
-            "Sizes that are multiples of the strides, promised with `--param`, make fewer pieces.",
+            "Read it by subscripts with fewer divisions and remainders. Where a loop has a stride, sizes that are "
+            "multiples of it, promised with `--param`, make fewer pieces.",
+        ),
+        "scattered-copies": Code(
+            "What a tile would copy is scattered",
+            "A tile would copy elements that the producer does not make, at borders as a rule, or that are needed "
+            "later, in so many pieces that checking them would take seconds.",
+            "Let the producer write all elements that its consumer reads, borders too, and leave arrays that nobody "
+            "needs later out of `--live-out`.",
         ),
         "tile-too-large": Code(
             "The tile's buffers are too large",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pycparser import c_ast
 
 from polyc.analysis.expressions.constants import COMPARED, evaluated, literal_value
+from polyc.model import ctree as c
 from polyc.model.scop import CType
 from polyc.records import dataclass, field
 
@@ -279,6 +280,12 @@ def literal_type(text: str, value: int) -> CType:
         if allowed and (not unsigned or "u" in suffix or not decimal) and stored(value, type_) == (value, type_):
             return type_
     return UNSIGNED_LONG
+
+
+def literal_of(value: int, type_: CType) -> c.Expr:
+    """A number of a type, once that is promoted: `3`, `-3L`, `3u`."""
+    suffix = ("" if type_.signed else "u") + ("l" if type_.size_bytes == 8 else "") if type_.size_bytes >= 4 else ""
+    return c.Literal(f"{value}{suffix}") if value >= 0 else c.Unary("-", c.Literal(f"{-value}{suffix}"))
 
 
 def member_of(types: Types, node: c_ast.Node | None, name: str) -> Shape | None:

@@ -18,7 +18,7 @@ from pycparser import c_ast
 
 from polyc.analysis.expressions.constants import literal_value
 from polyc.analysis.expressions.facts import base_key, constant
-from polyc.frontend.c.ctype import Shape, member_of
+from polyc.frontend.c.ctype import Shape, literal_of, member_of
 from polyc.frontend.c.references import links
 from polyc.frontend.c.symbols import Scope
 from polyc.frontend.idioms.fixed import is_record
@@ -233,10 +233,9 @@ class _Transfers:
             return _ZERO
         if kind != "int" or number is None:
             return None
-        size = shape.element.size_bytes
-        found = int.from_bytes(bytes([number % 256]) * size, "little", signed=shape.element.signed)
-        suffix = ("" if shape.element.signed else "u") + ("l" if size == 8 else "") if size >= 4 else ""
-        return c.Literal(f"{found}{suffix}") if found >= 0 else c.Unary("-", c.Literal(f"{-found}{suffix}"))
+        repeated = bytes([number % 256]) * shape.element.size_bytes
+        found = int.from_bytes(repeated, "little", signed=shape.element.signed)
+        return literal_of(found, shape.element)
 
 
 def _stays(piece: _Piece, count: int | None, sizes: tuple[int, ...]) -> bool:

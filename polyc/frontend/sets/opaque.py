@@ -5,8 +5,9 @@ from __future__ import annotations
 import islpy as isl
 
 from polyc.analysis.expressions.facts import assigned_scalars, induction
+from polyc.frontend.c.ctype import INT, literal_of, promote
 from polyc.frontend.c.first_use import Use, first_use
-from polyc.frontend.c.state import Env, Region, variable
+from polyc.frontend.c.state import Env, Region, limits, variable
 from polyc.frontend.sets.accesses import MAY, READ, WRITE, Collector, Raw
 from polyc.frontend.sets.affine import Affine, is_scattered
 from polyc.frontend.sets.loops import NotAffine, analyse
@@ -36,7 +37,7 @@ class Opaque:
         self.collector.internal = frozenset(declared | set(hidden))
         notes, strict = self.region.notes, self.region.strict
         self.region.notes, self.region.strict, self.region.in_opaque = [], True, not strict
-        body = self.without_unread(self.statement(node, self.env))
+        body = self.without_unread(self.statement(self.with_numbers(node), self.env))
         self.region.notes, self.region.strict, self.region.in_opaque = notes, strict, False
         self.drop_covered_reads(node)
         if not hidden:
@@ -57,6 +58,20 @@ class Opaque:
             return replace(node, body=tuple(c.rewrite(item, dropped) for item in kept))
 
         return c.rewrite(body, dropped) if unread else body
+
+    def with_numbers(self, node: c.Stmt) -> c.Stmt:
+        """The statement with numbers for the names of constants: so it tells by itself how far its loops go."""
+
+        def number(item: c.Node) -> c.Node | None:
+            if not isinstance(item, c.Name):
+                return None
+            symbol = self.region.symbol(item.name)
+            type_ = INT if symbol is None else promote(symbol.shape.element)
+            names = self.region.scope.types.constants
+            value = names.get(item.name) if symbol is None else self.region.fixed(symbol.key)
+            return None if value is None or value == limits(type_)[0] < 0 else literal_of(value, type_)
+
+        return c.rewrite(node, number)
 
     def hidden_variables(self, node: c.Stmt, declared: set[str]) -> list[str]:
         """Loop variables from outside whose values nobody else needs: the statement gets its own."""

@@ -72,6 +72,8 @@ class Extractor:
     """Loop variables whose values are read outside of their loops."""
     given: set[str] = field(default_factory=set)
     """Scalars that an assignment in what came before gives a value."""
+    rows: dict[str, tuple[c.Decl, tuple[str, ...], int]] = field(default_factory=dict)
+    """Arrays that a loop's body declares without a value: with the loops around, and how often it mentions them."""
     affine: Affine = field(init=False)
 
     def __post_init__(self) -> None:
@@ -79,7 +81,10 @@ class Extractor:
 
     def block(self, statements: tuple[c.Stmt, ...], env: Env) -> list[Item]:
         found: list[Item] = []
-        for statement in statements:
+        for position, statement in enumerate(statements):
+            if isinstance(statement, c.Decl) and statement.extents and statement.init is None:
+                count = sum(_mentions(item, statement.name) for item in statements[position + 1 :])
+                self.rows[statement.name] = statement, env.dims, count
             items, env = self.statement(statement, env)
             found += items
         return found
@@ -293,9 +298,19 @@ class Extractor:
     def opaque(self, node: c.Stmt, env: Env) -> list[Item]:
         """A statement that is kept whole; nothing where it writes nothing."""
         opaque = Opaque(self.region, env, self.needed)
-        body = opaque.model(node)
+        body = opaque.model(self.with_rows(node, env))
         accesses = tuple(opaque.collector.accesses)
         return [Draft(env, accesses, body, node.span, True)] if has_writes(accesses) else []
+
+    def with_rows(self, node: c.Stmt, env: Env) -> c.Stmt:
+        """A statement with the arrays that the iteration around it declares for it alone: `{ double r[4]; if … }`."""
+        mine: list[c.Stmt] = []
+        for key, (decl, dims, count) in self.rows.items():
+            symbol = self.region.symbol(key)
+            fixed = symbol is not None and not symbol.static and all(constant(e) is not None for e in decl.extents)
+            if fixed and dims and dims == env.dims and _mentions(node, key) == count > 0:
+                mine.append(decl)
+        return c.Block((*mine, node), node.span) if mine else node
 
     def final_value(self, node: c.For, loop: Loop, env: Env) -> Draft:
         """The statement after a loop that gives its variable the value that it has there."""
@@ -314,6 +329,10 @@ class Extractor:
             body = c.For(c.Assign("=", target, start), condition, step, c.Block(()), span=node.span)
         text = f"{symbol.c_name} after its loop"
         return Draft(env, tuple(collector.accesses), body, node.span, False, text, symbol.key)
+
+
+def _mentions(node: c.Stmt, key: str) -> int:
+    return sum(isinstance(item, c.Name) and item.name == key for item in c.walk(node))
 
 
 def ends_program(node: c.Stmt) -> bool:

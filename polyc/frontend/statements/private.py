@@ -136,7 +136,7 @@ def _of_any_length(
     for key, array in arrays.items():
         symbol = region.scope.symbols[key]
         constant = symbol.shape.size_bytes > 0 and not any(d.pointer for d in symbol.shape.dims)
-        local = symbol.storage is Storage.LOCAL and not symbol.static
+        local = symbol.storage in (Storage.LOCAL, Storage.REGION) and not symbol.static
         if array.rank != 1 or not (local or key in region.renamed) or constant:
             continue
         if key in region.written - hidden and array.element.size_bytes and is_made_again(key, placed):

@@ -185,9 +185,9 @@ class Fuser:
             stored = 0 if kept.copy_out is None else kept.copy_out.n_basic_map()
             torn = _is_torn(kept) and not self._may_be_whole(kept.array, position, waiting)
             if torn or stored > 4 * MOST_PIECES:  # the owner of a cell differs at each border
-                return Declined(
-                    "irregular-tiles", f"the cells of {kept.array} to copy take too many pieces to describe"
-                )
+                what = "read and it does not write" if torn else "store for later"
+                message = f"the cells of {kept.array} that tiles {what} take too many pieces to copy"
+                return Declined("scattered-copies", message, {"array": kept.array})
         clash = self.hazards.in_place(cluster, nest, producer_data)
         if clash is not None:
             return clash

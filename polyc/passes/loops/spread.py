@@ -23,6 +23,7 @@ from polyc.nests.nest import Outer, has_loops, unrolled
 from polyc.nests.strides import (
     SHUFFLED,
     UNROLLED,
+    Strides,
     dimension_of,
     distance,
     is_told_inside,
@@ -418,13 +419,20 @@ class _Spreader:
             if any(m.coincident and strides[id(m)].gain > 0 for members in around for m in members):
                 return None, 0  # a loop inside may go innermost
             rows = rows_of(self.program, band, isinstance(band.child, Sequence))
-            if rows is None or self.overlaps(band.child):
+            if rows is None or self.overlaps(band.child) or self.runs_along_rows_inside(band.child, strides):
                 return None, 0
             return rows.along, rows.count
         better = (strides[id(m)].gain >= strides[id(best)].gain for m in inner if m.coincident)
         if any(better) or self.are_vectors(list(innermost_bands(band.child, (*above, *band.members)))):
             return None, 0
         return best, 0
+
+    @staticmethod
+    def runs_along_rows_inside(node: Node, strides: dict[int, Strides]) -> bool:
+        """Whether a loop inside that has others below may go innermost itself, and runs along rows."""
+        bands = [n for n in walk(node) if isinstance(n, Band)]
+        outer = (m for n in bands for m in (n.members if has_loops(n.child) else n.members[:-1]))
+        return any(m.coincident and strides[id(m)].gain > 0 and not strides[id(m)].far for m in outer)
 
     def are_vectors(self, below: list[tuple[Band, tuple[Member, ...]]]) -> bool:
         """Whether C compilers make vectors of the deepest loops of a nest as they stand: each runs along rows, and no

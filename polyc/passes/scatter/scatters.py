@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from polyc.analysis.expressions.reductions import scatter_of
-from polyc.analysis.expressions.updates import has_parts, sums_wrap
+from polyc.analysis.expressions.reductions import reductions_of, scatters_of
+from polyc.analysis.expressions.updates import any_order, has_parts, sums_wrap
 from polyc.analysis.witness import carried, loops_above
 from polyc.machine import load_cpu
 from polyc.model.program import Program
@@ -34,6 +34,7 @@ def mark_scatters(program: Program, races: Races) -> Program:
 
     rewrite:  for i h[b[i]]++  ->  parallel for reduction(+: h[:256]) i  h[b[i]]++
               for e net[head[e]] += f  ->  parallel for e { atomic  net[head[e]] += f }
+              for i if (d[i] < r) { h[b[i]]++; n++; }  ->  the same, with n beside h
               or, in order, as in `owners.py`
     tree:     band[-] -> the same with `parallel`, and the arrays that threads combine or update one at a time
     requires: marks on the coincident loops. Whole numbers may be added in any order, since they wrap; floating-point
@@ -42,7 +43,7 @@ def mark_scatters(program: Program, races: Races) -> Program:
               remark says why
     """
     statements = program.statements
-    scatters = {name: found for name in statements if (found := scatter_of(statements[name], program.scop.arrays))}
+    scatters = {name: found for name in statements if (found := scatters_of(statements[name], program.scop.arrays))}
     if not scatters or program.options.target != "openmp":
         return program
     marker = _Marker(program, scatters, races)
@@ -53,7 +54,7 @@ def mark_scatters(program: Program, races: Races) -> Program:
 class _Marker:
     """Goes down to the outermost sequential loops, and remembers the remarks."""
 
-    def __init__(self, program: Program, scatters: dict[str, tuple[str, str]], races: Races) -> None:
+    def __init__(self, program: Program, scatters: dict[str, dict[str, str]], races: Races) -> None:
         self.program = program
         self.scatters = scatters
         self.races = races
@@ -77,7 +78,7 @@ class _Marker:
     def marked(self, band: Band, inside: bool) -> Band:
         """The band with its first loop parallel, where that is right and pays."""
         below = names(band.members[0].schedule.domain())
-        found = {self.scatters[name] for name in below if name in self.scatters}
+        found = {(op, array) for name in below for array, op in self.scatters.get(name, {}).items()}
         if not found or set(below) & sequential(self.program):
             return band
         first = band.members[0]
@@ -86,10 +87,11 @@ class _Marker:
         if not pairs:
             return band
         private, why = self.copies(below, pairs)
+        scalars = tuple(sorted((op, array) for array, op in self.scalars(below).items() if array not in own))
         if private:
-            changed = replace(first, parallel=True, reductions=tuple(pairs))
+            changed = replace(first, parallel=True, reductions=(*pairs, *scalars))
         else:
-            changed = replace(first, parallel=True, atomics=tuple(pairs))
+            changed = replace(first, parallel=True, reductions=scalars, atomics=tuple(pairs))
             why = why if self.machine.cores * UPDATE_CYCLES <= ATOMIC_CYCLES else ""
         arrays = self.program.scop.arrays
         told = ", ".join(arrays[array].c_name for _, array in pairs)
@@ -124,6 +126,17 @@ class _Marker:
         child = swapped(self.program.tree.child, band, shared)
         tree = Domain(self.program.tree.domain, child)
         return own_arrays(place_private_arrays(replace(self.program, tree=tree)), shared)
+
+    def scalars(self, below: list[str]) -> dict[str, str]:
+        """The scalars that some statements only combine with values, in any order, with the operators."""
+        arrays, allowed = self.program.scop.arrays, self.program.options.reassociate
+        found: dict[str, set[str]] = {}
+        for statement in map(self.program.statements.__getitem__, below):
+            combined = reductions_of(statement, arrays)
+            for access in statement.accesses:
+                found.setdefault(access.array, set()).add(combined.get(access.array, ""))
+        single = {array: op for array, (op, *more) in found.items() if op and not more}
+        return {a: op for a, op in single.items() if allowed or any_order(op, a, self.program.scop)}
 
     def owned(self, band: Band, pairs: list[tuple[str, str]]) -> Band | None:
         """The loop run by the owners of cells; None where that is not right, or they have nothing to gain."""

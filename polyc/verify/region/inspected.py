@@ -227,10 +227,10 @@ def _is_bounded(scop: Scop, access: Access, index: c.Expr, position: int) -> boo
 
 
 def _stays(scop: Scop, statement: Statement, reference: c.ArrayRef, position: int) -> bool:
-    """Whether the loops inside a statement that is kept whole hold a subscript of theirs in its row.
+    """Whether the loops and conditions inside a statement that is kept whole hold a subscript of theirs in its row.
 
-    math: with D the statement's domain and H the heads of the loops inside of it around the reference,
-          D and H imply 0 <= subscript < extent; a head that is not affine, or computes without a sign, says nothing.
+    math: with D the statement's domain and H the heads of the loops and the conditions inside of it around the
+          reference, D and H imply 0 <= subscript < extent; what is not affine, or has no sign, says nothing.
     """
     body, types = statement.body, _integers(scop)
     around = [(loop, _counter(loop, body, types, unsigned=True, down=True)) for loop in _around(body, reference)]
@@ -250,15 +250,30 @@ def _stays(scop: Scop, statement: Statement, reference: c.ArrayRef, position: in
     inside = inside.align_params(outer.get_space()).intersect(outer.align_params(space))
     for depth, (loop, head) in enumerate(inner):
         later = {other.key for _, other in inner[depth + 1 :]}  # these count from now on: they had other values before
-        for text in (c.Binary(">=" if head.step > 0 else "<=", c.Name(head.key), head.start), loop.condition):
+        begins = c.Binary(">=" if head.step > 0 else "<=", c.Name(head.key), head.start)
+        passed = c.Binary("-", c.Name(head.key), head.start)
+        steps = c.Binary("==", c.Binary("%", passed, c.Literal(str(abs(head.step)))), c.Literal("0"))
+        for text in (begins, steps, loop.condition):
             condition = None if text is None else _with_sizes(scop, text)
             with suppress(NotAffine):
                 if condition is None or later & _mentioned(condition):
                     continue
-                if not unsigned & {*c.walk(condition), c.Name(head.key)} or _compares_numbers(
-                    condition, head, unsigned
-                ):
+                nodes = {*c.walk(condition), c.Name(head.key)}
+                plain = all(_is_signed(node) for node in nodes if isinstance(node, c.Literal))
+                if (plain and not unsigned & nodes) or _compares_numbers(condition, head, unsigned):
                     inside = inside.intersect(reader.condition(condition))
+    own = {n.name for n in c.walk(body) if isinstance(n, c.Decl)}
+    own -= {head.key for loop, head in inner if isinstance(loop.init, c.Decl)}  # no condition before has these names
+    for condition, holds in _conditions(body, reference):
+        if (
+            own & _mentioned(condition)
+            or unsigned & {*c.walk(condition)}
+            or not all(map(_is_signed, c.walk(condition)))
+        ):
+            continue
+        with suppress(NotAffine):
+            where = reader.condition(_with_sizes(scop, condition))
+            inside = inside.intersect(where if holds else where.complement())
     try:
         value = piecewise(reader.value(reference.subscripts[position]))
     except NotAffine:
@@ -289,8 +304,9 @@ def _compares_numbers(condition: c.Expr, head: Induction, unsigned: set[c.Expr])
     match condition:
         case c.Binary(op=">=", left=c.Name(name=name), right=other) if other == head.start:
             return name == head.key and start is not None and start >= 0
-        case c.Binary(op="<" | "<=", left=c.Name(name=name), right=c.Name() | c.Member() as size):
-            return name == head.key and start is not None and start >= 0 and size in unsigned
+        case c.Binary(op="<" | "<=", left=c.Name(name=name), right=c.Name() | c.Member() | c.Literal() as size):
+            known = size in unsigned or isinstance(size, c.Literal)
+            return name == head.key and start is not None and start >= 0 and known
     return False
 
 

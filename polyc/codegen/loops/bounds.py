@@ -7,9 +7,10 @@ from functools import lru_cache
 
 import islpy as isl
 
-from polyc.model.relations import pw_affs_of
+from polyc.model.relations import IN, pw_affs_of
 from polyc.model.tree import Domain, Member, paths
 from polyc.poly import set_name, sets
+from polyc.records import dataclass
 
 
 def with_inner_bounds(instances: isl.UnionSet, tree: Domain) -> isl.UnionSet:
@@ -26,7 +27,7 @@ def with_inner_bounds(instances: isl.UnionSet, tree: Domain) -> isl.UnionSet:
     pieces = [basic for piece in sets(instances) for basic in piece.get_basic_sets()]
     if not any(piece.dim(isl.dim_type.div) for piece in pieces):
         return instances
-    turned = [_turned(piece, _depths_in(piece, tree)) for piece in pieces]
+    turned = [_turned(piece, _loops_of(piece, tree)) for piece in pieces]
     if not any(turned):
         return instances
     found = isl.UnionSet.empty(instances.get_space())
@@ -35,42 +36,61 @@ def with_inner_bounds(instances: isl.UnionSet, tree: Domain) -> isl.UnionSet:
     return found
 
 
-def _depths_in(piece: isl.BasicSet, tree: Domain) -> tuple[int, ...]:
-    """The innermost loop that each dimension has a part in, -1 where there is none; () where that is not known."""
-    space, outer = piece.get_space(), 0
-    if space.is_wrapping():
-        space = space.unwrap()
-        outer = space.dim(isl.dim_type.in_)
-        space = space.range()
-    mine = _depths(tree).get(str(space.get_tuple_name(isl.dim_type.set) or ""))
-    return () if mine is None else (*range(outer), *mine)
+@dataclass(frozen=True, slots=True)
+class _Loops:
+    """A tree's loops around a statement."""
+
+    dims: tuple[int, ...]
+    """For each dimension, the innermost loop that it has a part in; -1 where there is none."""
+    quotients: tuple[isl.Aff, ...] = ()
+    """What loops divide: `i / 8`, where one counts tiles of 8."""
+
+    def depth(self, aff: isl.Aff) -> int:
+        mine = (at for d, at in enumerate(self.dims) if aff.involves_dims(IN, d, 1))
+        return max(mine, default=-1)
+
+
+def _is_multiple(one: isl.Aff, other: isl.Aff) -> bool:
+    """Whether floor(L / m) is a quotient of floor(L / t): t divides m."""
+    if not one.get_domain_space().has_equal_tuples(other.get_domain_space()):
+        return False
+    times = one.get_denominator_val().div(other.get_denominator_val())
+    return bool(times.is_int() and one.scale_val(times).sub(other).plain_is_zero())
+
+
+def _loops_of(piece: isl.BasicSet, tree: Domain) -> _Loops:
+    """Those of `{ S[i] }` or `{ [o] -> S[i] }`."""
+    space = piece.get_space()
+    if not space.is_wrapping():
+        return _loops(tree).get(set_name(isl.Set.from_basic_set(piece)), _Loops(()))
+    pair = space.unwrap()
+    inner = _loops(tree).get(str(pair.get_tuple_name(isl.dim_type.out) or ""), _Loops(()))
+    return _Loops((*range(pair.dim(isl.dim_type.in_)), *inner.dims))
 
 
 @lru_cache(maxsize=8)
-def _depths(tree: Domain) -> dict[str, tuple[int, ...]]:
-    """`_depths_in` the sets of each statement, by its name."""
-    found: dict[str, tuple[int, ...]] = {}
+def _loops(tree: Domain) -> dict[str, _Loops]:
+    found: dict[str, _Loops] = {}
     for path in paths(tree):
         members = [pw_affs_of(step.schedule) for step in path.steps if isinstance(step, Member)]
         for piece in sets(path.instances):
-            name = set_name(piece)
-            values = [value.get(name) for value in members]
-            found.setdefault(name, tuple(_last(values, d) for d in range(piece.dim(isl.dim_type.set))))
+            affs = [_pieces(member[set_name(piece)]) if set_name(piece) in member else () for member in members]
+            dims = tuple(
+                max((k for k, mine in enumerate(affs) for aff in mine if aff.involves_dims(IN, d, 1)), default=-1)
+                for d in range(piece.dim(isl.dim_type.set))
+            )
+            quotients = tuple(aff.get_div(k) for mine in affs for aff in mine for k in range(aff.dim(isl.dim_type.div)))
+            found.setdefault(set_name(piece), _Loops(dims, quotients))
     return found
 
 
-def _last(values: list[isl.PwAff | None], d: int) -> int:
-    return max((k for k, value in enumerate(values) if value is not None and _has(value, d)), default=-1)
+def _pieces(value: isl.PwAff) -> tuple[isl.Aff, ...]:
+    found: list[isl.Aff] = []
+    value.foreach_piece(lambda _, aff: found.append(aff))
+    return tuple(found)
 
 
-def _has(value: isl.PwAff, d: int) -> bool:
-    """Whether a dimension is in a value, which may be defined for a part of its space only."""
-    found: list[bool] = []
-    value.foreach_piece(lambda _, aff: found.append(aff.involves_dims(isl.dim_type.in_, d, 1)))
-    return any(found)
-
-
-def _turned(piece: isl.BasicSet, depths: tuple[int, ...]) -> isl.BasicSet | None:
+def _turned(piece: isl.BasicSet, loops: _Loops) -> isl.BasicSet | None:
     """The same set, or None where no condition changes."""
     known = piece.compute_divs().get_basic_sets()
     if len(known) != 1:
@@ -84,25 +104,24 @@ def _turned(piece: isl.BasicSet, depths: tuple[int, ...]) -> isl.BasicSet | None
         if constraint.is_equality():
             found = found.intersect(constraint.get_aff().zero_basic_set())
             continue
-        other = _other_way(constraint, depths)
+        other = _other_way(constraint, loops)
         changed |= other is not None
         found = found.intersect((other or constraint.get_aff()).ge_basic_set(zero))
     return found if changed else None
 
 
-def _other_way(constraint: isl.Constraint, depths: tuple[int, ...]) -> isl.Aff | None:
+def _other_way(constraint: isl.Constraint, loops: _Loops) -> isl.Aff | None:
     """What an inequality says of the dividend of a quotient that has its innermost loop: this is not negative."""
-
-    def depth(aff: isl.Aff) -> int:
-        return max((at for d, at in enumerate(depths) if aff.involves_dims(isl.dim_type.in_, d, 1)), default=-1)
 
     for k in range(constraint.dim(isl.dim_type.div)):
         factor = constraint.get_coefficient_val(isl.dim_type.div, k)
         if factor.is_zero():
             continue
         quotient = constraint.get_div(k)
+        if any(_is_multiple(quotient, one) for one in loops.quotients):
+            continue  # of whole tiles
         rest = constraint.get_aff().sub(quotient.floor().scale_val(factor))
-        if depth(quotient) > depth(rest):
+        if loops.depth(quotient) > loops.depth(rest):
             m = quotient.get_denominator_val()
             limit = rest.scale_down_val(factor.abs()).floor()  # of factor * floor(L / m) + rest >= 0
             if factor.is_pos():

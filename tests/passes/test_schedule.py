@@ -343,3 +343,51 @@ def test_statements_of_a_sequential_loop_are_not_shifted(tmp_path: Path) -> None
     assert "for (int m = 2 - n; m < 1; m += 2) {" in compiled.text
     assert "%" not in compiled.text.partition("m += 2")[2]
     assert not check(region, compiled)
+
+
+BANK = """
+void bank(int n, int nt, double x[n][4], double c[n][4][4], double meas[nt][n][2], double gate, int miss[n])
+{
+#pragma scop
+    for (int k = 0; k < n; k++)
+        for (int t = 0; t < nt; t++) {
+            double P[4][4];
+            for (int i = 0; i < 4; i++)
+                for (int j = 0; j < 4; j++)
+                    P[i][j] = 2 * c[k][i][j];
+            for (int m = 0; m < 2; m++) {
+                double K[4];
+                double S = P[2 * m][2 * m] + 1.0;
+                double nu = meas[t][k][m] - x[k][2 * m];
+                if (nu * nu / S > gate) {
+                    miss[k]++;
+                } else {
+                    for (int i = 0; i < 4; i++)
+                        K[i] = P[i][2 * m] / S;
+                    for (int i = 0; i < 4; i++)
+                        x[k][i] += K[i] * nu;
+                    for (int i = 0; i < 4; i++)
+                        for (int j = 0; j < 4; j++)
+                            P[i][j] -= K[i] * S * K[j];
+                }
+            }
+            for (int i = 0; i < 4; i++)
+                for (int j = 0; j < 4; j++)
+                    c[k][i][j] = P[i][j];
+        }
+#pragma endscop
+}
+"""
+
+
+def test_a_short_loop_is_not_one_with_the_loop_around(tmp_path: Path) -> None:
+    """isl's schedule of it is a loop over 2 * t + m, which asks in each iteration whether it is the first of two."""
+    region = region_of(BANK, tmp_path)
+    program = schedule_nests(initial_program(region.scop, Options()))
+    bands = [band for band in walk(program.tree.child) if isinstance(band, Band)]
+    assert not any("2t" in str(member.schedule) for band in bands for member in band.members)
+    result = compile_region(region, Options())
+    assert result.verified
+    assert "m < 2; m++" in result.text
+    assert "% 2" not in result.text
+    assert check(region, result, sizes=(1, 2, 5)) == []

@@ -7,7 +7,7 @@ from functools import lru_cache
 
 import islpy as isl
 
-from polyc.model.relations import IN, pw_affs_of
+from polyc.model.relations import IN, affs_of, pw_affs_of
 from polyc.model.tree import Domain, Member, paths
 from polyc.poly import set_name, sets
 from polyc.records import dataclass
@@ -55,7 +55,10 @@ def _is_multiple(one: isl.Aff, other: isl.Aff) -> bool:
     if not one.get_domain_space().has_equal_tuples(other.get_domain_space()):
         return False
     times = one.get_denominator_val().div(other.get_denominator_val())
-    return bool(times.is_int() and one.scale_val(times).sub(other).plain_is_zero())
+    if not times.is_int():
+        return False
+    other = other.align_params(one.get_domain_space())
+    return bool(one.align_params(other.get_domain_space()).scale_val(times).sub(other).plain_is_zero())
 
 
 def _loops_of(piece: isl.BasicSet, tree: Domain) -> _Loops:
@@ -74,7 +77,7 @@ def _loops(tree: Domain) -> dict[str, _Loops]:
     for path in paths(tree):
         members = [pw_affs_of(step.schedule) for step in path.steps if isinstance(step, Member)]
         for piece in sets(path.instances):
-            affs = [_pieces(member[set_name(piece)]) if set_name(piece) in member else () for member in members]
+            affs = [affs_of(member[set_name(piece)]) if set_name(piece) in member else [] for member in members]
             dims = tuple(
                 max((k for k, mine in enumerate(affs) for aff in mine if aff.involves_dims(IN, d, 1)), default=-1)
                 for d in range(piece.dim(isl.dim_type.set))
@@ -82,12 +85,6 @@ def _loops(tree: Domain) -> dict[str, _Loops]:
             quotients = tuple(aff.get_div(k) for mine in affs for aff in mine for k in range(aff.dim(isl.dim_type.div)))
             found.setdefault(set_name(piece), _Loops(dims, quotients))
     return found
-
-
-def _pieces(value: isl.PwAff) -> tuple[isl.Aff, ...]:
-    found: list[isl.Aff] = []
-    value.foreach_piece(lambda _, aff: found.append(aff))
-    return tuple(found)
 
 
 def _turned(piece: isl.BasicSet, loops: _Loops) -> isl.BasicSet | None:

@@ -37,6 +37,13 @@ def pw_affs_of(union: isl.UnionPwAff) -> dict[str, isl.PwAff]:
     return {tuple_name(f, IN): f for f in sorted(functions, key=lambda f: tuple_name(f, IN))}
 
 
+def affs_of(value: isl.PwAff) -> list[isl.Aff]:
+    """The expressions of a function's pieces."""
+    found: list[isl.Aff] = []
+    value.foreach_piece(lambda _, aff: found.append(aff))
+    return found
+
+
 def tuple_name(thing: isl.Set | isl.Map | isl.PwAff, side: isl.dim_type) -> str:
     """The tuple's name, "" where it has none (the bands above, a wrapped relation)."""
     space = thing.get_space()

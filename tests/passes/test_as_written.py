@@ -212,3 +212,55 @@ def test_one_thread_runs_loops_whose_conditions_are_bounds(condition: str, helpe
     region = region_of(SEARCH % condition, tmp_path)
     text = compile_region(region, Options()).text
     assert ("polyc_several()" not in text) == helped
+
+
+RING = """
+void f(int n, int s[{size}][{size}])
+{{
+#pragma scop
+    for (int t = 0; t < n; t++)
+        for (int y = 0; y < {size}; y++)
+            for (int x = (y + t) % 2; x < {size}; x += 2)
+                s[y][x] += s[(y + 1) % {size}][x] + s[y][(x + {last}) % {size}];
+#pragma endscop
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("size", "read"),
+    [
+        (64, "s[(y + 1) % 64][x] + s[y][(x + 63) % 64]"),  # one instruction
+        (60, "s[y == 59 ? 0 : y + 1][x] + s[y][x == 0 ? 59 : x - 1]"),
+    ],
+)
+def test_remainders_by_powers_of_two_are_as_they_were_written(size: int, read: str, tmp_path: Path) -> None:
+    region = region_of(RING.format(size=size, last=size - 1), tmp_path)
+    found = compile_region(region, Options())
+    assert found.verified
+    assert read in found.text
+    assert check(region, found, sizes=(1, 2, 7)) == []
+
+
+SLOTS = """
+void f(int head, double x[48][64], double y[48])
+{
+#pragma scop
+    for (int p = 0; p < 48; p++) {
+        int slot = (head - p + 48) % 48;
+        for (int b = 0; b < 64; b++)
+            y[p] += x[slot][b];
+    }
+#pragma endscop
+}
+"""
+
+
+def test_remainders_of_both_signs_are_as_they_were_written(tmp_path: Path) -> None:
+    """C's remainder is no choice between those of the value and of its opposite."""
+    region = region_of(SLOTS, tmp_path)
+    found = compile_region(region, Options())
+    assert found.verified
+    assert "+ 48) % 48][b]" in found.text
+    assert "?" not in found.text
+    assert check(region, found, sizes=(1, 2, 7, 47)) == []

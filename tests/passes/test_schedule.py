@@ -406,3 +406,51 @@ def test_parallel_loops_of_the_original_order_go_outside(tmp_path: Path, monkeyp
     result = compile_region(region, Options(threads="always"))
     assert result.text.index("for (int c = 0; c < 9; c++)") < result.text.index("for (int t = 0; t < n; t++)")
     assert check(region, result, sizes=(1, 2, 5)) == []
+
+
+BANK = """
+void bank(int n, int nt, double x[n][4], double c[n][4][4], double meas[nt][n][2], double gate, int miss[n])
+{
+#pragma scop
+    for (int k = 0; k < n; k++)
+        for (int t = 0; t < nt; t++) {
+            double P[4][4];
+            for (int i = 0; i < 4; i++)
+                for (int j = 0; j < 4; j++)
+                    P[i][j] = 2 * c[k][i][j];
+            for (int m = 0; m < 2; m++) {
+                double K[4];
+                double S = P[2 * m][2 * m] + 1.0;
+                double nu = meas[t][k][m] - x[k][2 * m];
+                if (nu * nu / S > gate) {
+                    miss[k]++;
+                } else {
+                    for (int i = 0; i < 4; i++)
+                        K[i] = P[i][2 * m] / S;
+                    for (int i = 0; i < 4; i++)
+                        x[k][i] += K[i] * nu;
+                    for (int i = 0; i < 4; i++)
+                        for (int j = 0; j < 4; j++)
+                            P[i][j] -= K[i] * S * K[j];
+                }
+            }
+            for (int i = 0; i < 4; i++)
+                for (int j = 0; j < 4; j++)
+                    c[k][i][j] = P[i][j];
+        }
+#pragma endscop
+}
+"""
+
+
+def test_a_short_loop_is_not_one_with_the_loop_around(tmp_path: Path) -> None:
+    """isl's schedule of it is a loop over 2 * t + m, which asks in each iteration whether it is the first of two."""
+    region = region_of(BANK, tmp_path)
+    program = schedule_nests(initial_program(region.scop, Options()))
+    bands = [band for band in walk(program.tree.child) if isinstance(band, Band)]
+    assert not any("2t" in str(member.schedule) for band in bands for member in band.members)
+    result = compile_region(region, Options())
+    assert result.verified
+    assert "m < 2; m++" in result.text
+    assert "% 2" not in result.text
+    assert check(region, result, sizes=(1, 2, 5)) == []

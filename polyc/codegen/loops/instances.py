@@ -9,6 +9,7 @@ from functools import lru_cache
 import islpy as isl
 
 from polyc.analysis.expand import in_places, shift
+from polyc.analysis.expressions.facts import constant
 from polyc.analysis.expressions.promoted import (
     EXTREMA,
     NARROW,
@@ -416,20 +417,38 @@ class InstancePrinter:
 
     def _as_written(self, written: c.Expr, printed: c.Expr) -> c.Expr:
         """A subscript with a division as it was written, if that is shorter: isl makes `(i + 1) / 2 - 1` of it where
-        i is odd."""
+        i is odd. Remainders are better as choices, `i == n - 1 ? 0 : i + 1`, but by powers of two, and where the
+        choice is one of remainders."""
         parts = list(c.walk(written))
-        if not any(isinstance(part, c.Binary) and part.op == "/" for part in parts):
+        remainders = [constant(part.right) for part in parts if isinstance(part, c.Binary) and part.op == "%"]
+        choices = [part for part in c.walk(printed) if isinstance(part, c.Ternary)]
+        masks = all(size is not None and size.bit_count() == 1 for size in remainders)
+        divided = any(isinstance(part, c.Binary) and part.op == "%" for choice in choices for part in c.walk(choice))
+        if remainders and not (choices and (masks or divided)):
+            return printed
+        if not remainders and not any(isinstance(part, c.Binary) and part.op == "/" for part in parts):
             return printed
         plain = {name: one.operand if isinstance(one, c.Cast) else one for name, one in self.loops.items()}
-        known = all(
-            isinstance(part, c.Literal)
-            or (isinstance(part, c.Name) and isinstance(plain.get(part.name), c.Name))
-            or (isinstance(part, c.Binary) and part.op in ("+", "-", "/"))
-            for part in parts
-        )
-        if not known or len(parts) >= sum(1 for _ in c.walk(printed)):
+        types = dict(zip(self.statement.loops, self.statement.loop_types, strict=True))
+        types |= {p.name: p.type for p in self.program.scop.parameters if p.expr == c.Name(p.name)}
+
+        def is_sum(value: c.Expr) -> bool:
+            terms = (part for part in c.walk(value) if not isinstance(part, c.Name | c.Literal))
+            return all(isinstance(part, c.Binary) and part.op in ("+", "-") for part in terms)
+
+        def is_known(part: c.Node) -> bool:
+            match part:
+                case c.Name(name=name):  # unsigned ones may wrap
+                    return name in types and types[name].signed and is_sum(plain.get(name, part))
+                case c.Binary(op=op):
+                    return op in ("+", "-", "/", "%")
+                case _:
+                    return isinstance(part, c.Literal)
+
+        if not all(map(is_known, parts)):
             return printed
-        return c.rewrite(written, lambda node: plain.get(node.name) if isinstance(node, c.Name) else None)
+        found = c.rewrite(written, lambda node: plain.get(node.name) if isinstance(node, c.Name) else None)
+        return found if sum(1 for _ in c.walk(found)) < sum(1 for _ in c.walk(printed)) else printed
 
     def _partly(self, access: Access, buffer: Buffer, written: tuple[c.Expr, ...]) -> tuple[c.Expr, ...]:
         """The subscripts in a buffer of an access of which some depend on data: these stay as they were written.

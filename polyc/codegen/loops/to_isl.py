@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import islpy as isl
 
+from polyc.codegen.loops.bounds import with_inner_bounds
 from polyc.model.tree import (
     Band,
     Domain,
@@ -54,8 +55,8 @@ def to_isl(tree: Domain, shifted: int = MOST_SHIFTED, undivided: bool = False) -
     shifted: so many statements of a band may be shifted against each other
     undivided: each member is one loop, not several for parts of its range
     """
-    writer = _Writer(regions_of(tree.child), shifted, undivided)
-    whole = f'{{ domain: "{with_tiles(tree.domain, tree.child, writer.regions)}"' + writer.below(tree.child, 0) + " }"
+    writer = _Writer(tree, regions_of(tree.child), shifted, undivided)
+    whole = f'{{ domain: "{writer.instances(tree.domain, tree.child)}"' + writer.below(tree.child, 0) + " }"
     schedule = isl.Schedule.read_from_str(tree.domain.get_ctx(), whole)
     written_out = [band.child for band, _ in writer.bands.values() if band.members[-1].role is Role.WRITTEN_OUT]
     return Annotated(schedule, writer.bands, writer.marks, writer.deepest, writer.barriers, written_out)
@@ -68,6 +69,7 @@ class _Writer:
     depth: how many band members stand above a node
     """
 
+    tree: Domain
     regions: dict[int, isl.Set]
     """As of `regions_of`."""
     shifted: int
@@ -96,7 +98,8 @@ class _Writer:
                 inner = f'child: {{ filter: "{ran}"' + self.below(node.child, depth) + " }"
                 return f'extension: "{node.relation}", {inner}'
             case Extension():
-                return f'extension: "{node.relation}"' + self.below(node.child, depth)
+                added = with_inner_bounds(node.relation.wrap(), self.tree).unwrap()
+                return f'extension: "{added}"' + self.below(node.child, depth)
             case Sequence():
                 steps = ", ".join(self.step(s, depth) for s in node.children)
                 return f"sequence: [ {steps} ]"
@@ -139,8 +142,11 @@ class _Writer:
 
     def step(self, item: Filter, depth: int) -> str:
         inside = self.met if item.barrier else self.below
-        ran = with_tiles(item.filter, item.child, self.regions)
-        return f'{{ filter: "{ran}"' + inside(item.child, depth) + " }"
+        return f'{{ filter: "{self.instances(item.filter, item.child)}"' + inside(item.child, depth) + " }"
+
+    def instances(self, ran: isl.UnionSet, node: Node) -> isl.UnionSet:
+        """What runs in a node, as isl is told."""
+        return with_tiles(with_inner_bounds(ran, self.tree), node, self.regions)
 
     def met(self, node: Node, depth: int) -> str:
         self.barriers += 1

@@ -16,9 +16,22 @@ from polyc.bounded import isl_in_child
 from polyc.flow import compute_flow
 from polyc.model.from_isl import from_isl
 from polyc.model.program import Program
-from polyc.model.relations import pw_affs_of
+from polyc.model.relations import affs_of, pw_affs_of
 from polyc.model.scop import AccessKind, Scop
-from polyc.model.tree import LEAF, Band, Domain, Filter, Member, Node, Role, Sequence, restrict, rewrite, walk
+from polyc.model.tree import (
+    LEAF,
+    Band,
+    Domain,
+    Filter,
+    Member,
+    Node,
+    Role,
+    Sequence,
+    paths,
+    restrict,
+    rewrite,
+    walk,
+)
 from polyc.nests.graph import in_source_order
 from polyc.nests.naming import name_members
 from polyc.nests.nest import Outer
@@ -370,25 +383,65 @@ def with_plain_loops(tree: Domain, program: Program) -> tuple[Domain, tuple[str,
     statements of these.
 
     Where no loop carries what is left of the dependences, isl combines loops with factors as large as the sizes
-    (`698 * j + i`, of which one value in hundreds runs an instance), if these are constants.
+    (`698 * j + i`, of which one value in hundreds runs an instance), if these are constants. And it makes one loop
+    of two, `for (t) for (m < 2)` as one over 2 * t + m, where statements around the inner one fit in: C compilers
+    write the inner one out, and know its subscripts.
     """
-    steps = _steps(tree)
-    wild = [step for step in steps if _largest_factor(step.child) > MOST_FACTOR]
-    if not wild:
+    if _largest_factor(tree.child) <= 1:
         return tree, ()
     plain = with_coincident_loops(program).tree.child
-    taken_back = sorted(name for step in wild for name in names(step.filter))
-    changed = tuple(replace(s, child=restrict(plain, s.filter)) if s in wild else s for s in steps)
-    return replace(tree, child=Sequence(changed) if len(changed) > 1 else changed[0].child), tuple(taken_back)
+    taken_back: list[str] = []
+    changed: list[Filter] = []
+    for step in _steps(tree):
+        other = restrict(plain, step.filter)
+        far = _largest_factor(step.child) > MOST_FACTOR
+        taken_back += names(step.filter) if far else ()
+        changed.append(replace(step, child=other) if far or _makes_one_of_two(step, other, program) else step)
+    found = Sequence(tuple(changed)) if len(changed) > 1 else changed[0].child
+    return replace(tree, child=found), tuple(sorted(taken_back))
+
+
+def _makes_one_of_two(step: Filter, plain: Node, program: Program) -> bool:
+    """Whether a loop that runs in its order has a value for each pair of iterations of a loop and a short one inside,
+    2 * t + m where m is 0 or 1, and the order as it was written has as many parallel loops around each statement."""
+    now, then = (_parallel_and_joined(Domain(step.filter, node), program) for node in (step.child, plain))
+    return any(joined for _, joined in now.values()) and all(then[name][0] >= now[name][0] for name in now)
+
+
+def _parallel_and_joined(tree: Domain, program: Program) -> dict[str, tuple[int, bool]]:
+    """For each statement, how many parallel loops stand around it, but for those of which one that is made of two has
+    the values, and whether there is such a one."""
+    found: dict[str, tuple[int, bool]] = {}
+    for path in paths(tree):
+        members = [(step, pw_affs_of(step.schedule)) for step in path.steps if isinstance(step, Member)]
+        for name in names(path.instances):
+            domain = program.scop.statements[name].domain
+            loops = [(member.coincident, aff) for member, values in members for aff in affs_of(values[name])]
+            joined = {k for parallel, aff in loops if not parallel and _is_of_two(aff, domain) for k in _loops_in(aff)}
+            found[name] = sum(parallel and not joined >= set(_loops_in(aff)) for parallel, aff in loops), bool(joined)
+    return found
+
+
+def _loops_in(aff: isl.Aff) -> list[int]:
+    return [k for k in range(aff.dim(isl.dim_type.in_)) if aff.involves_dims(isl.dim_type.in_, k, 1)]
+
+
+def _is_of_two(aff: isl.Aff, domain: isl.Set) -> bool:
+    sides = [(abs(aff.get_coefficient_val(isl.dim_type.in_, k).to_python()), k) for k in _loops_in(aff)]
+    if len(sides) < 2:
+        return False
+    step, inner = min(sides)
+    low, high = least_of(domain, inner), greatest_of(domain, inner)
+    if not (low.is_int() and high.is_int()):
+        return False
+    extent = high.to_python() - low.to_python() + 1
+    return extent > 1 and all(factor >= step * extent for factor, k in sides if k != inner)
 
 
 def _largest_factor(node: Node) -> int:
     """The largest factor of a loop of the original order in one of these, by its absolute value."""
     loops = (member for band in walk(node) if isinstance(band, Band) for member in band.members)
-    pieces = [value for member in loops for value in pw_affs_of(member.schedule).values()]
-    affs: list[isl.Aff] = []
-    for value in pieces:
-        value.foreach_piece(lambda _, aff: affs.append(aff))
+    affs = [aff for member in loops for value in pw_affs_of(member.schedule).values() for aff in affs_of(value)]
     sides = [(aff, k) for aff in affs for k in range(aff.dim(isl.dim_type.in_))]
     return max((abs(aff.get_coefficient_val(isl.dim_type.in_, k).ceil().to_python()) for aff, k in sides), default=0)
 

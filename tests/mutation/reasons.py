@@ -5,6 +5,7 @@ from __future__ import annotations
 from tests.mutation.runner import Fault
 
 REASONS = [
+    ("flat rows: rows of any length", "no subscript of the program leaves its row"),
     ("interlaced: ", "no dependence leads between the nests, so that any iterations of both may run together"),
     ("boxed: ", "the box has more than what is read, or its iterations are rounded to whole rows of both writers"),
     ("unroll: rows backwards", "the rows depend on nothing of each other"),

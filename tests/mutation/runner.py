@@ -146,6 +146,7 @@ WHERE = {
     "unroll": ("sliding_rows", "any_rows"),
     "inspection": ("bins",),
     "webs": ("webs",),
+    "flat rows": ("padded_rows",),
     "transfers": ("transfers",),
     "members": ("members",),
     "turns": ("turns",),
@@ -156,7 +157,9 @@ WHERE = {
     "choice": ("exchanged", "ways"),
 }
 """Programs that each pass has something to do for."""
-FRONTEND = frozenset({"webs", "choice", "transfers", "turns", "lastprivate", "fission", "invariants", "buffers"})
+FRONTEND = frozenset(
+    {"webs", "flat rows", "choice", "transfers", "turns", "lastprivate", "fission", "invariants", "buffers"}
+)
 """Their faults are looked for in regions that are read with them."""
 GPU_STAGES = frozenset(
     {"registers", "tensor-cores", "coalesce", "gpu-reductions", "staging", "gpu-scatters", "mapping", "barriers"}

@@ -13,6 +13,7 @@ from tests.mutation.faults import (
     data_dependent,
     every_pass,
     fed,
+    flat_rows,
     gpu_reductions,
     guards,
     inline,
@@ -72,6 +73,7 @@ FAULTS: list[Fault] = [
             last_iterations,
             turns,
             webs,
+            flat_rows,
             buffers,
         ),
         *(

@@ -212,8 +212,8 @@ def of_branches(change: Callable[[c.If], c.Stmt]) -> Install:
     """What is printed for values that one comparison chooses."""
 
     def joined(original: Any) -> Any:
-        def branches(node: c.Stmt) -> c.Stmt:
-            found = original(node)
+        def branches(node: c.Stmt, *rest: Any) -> c.Stmt:
+            found = original(node, *rest)
             if not isinstance(found, c.Block):
                 return found
             new = [i for i in found.body if isinstance(i, c.If) and i not in node.body]

@@ -10,7 +10,7 @@ import islpy as isl
 from polyc.model.relations import IN, affs_of, pw_affs_of
 from polyc.model.tree import Domain, Member, paths
 from polyc.poly import set_name, sets
-from polyc.records import dataclass
+from polyc.records import dataclass, replace
 
 
 def with_inner_bounds(instances: isl.UnionSet, tree: Domain) -> isl.UnionSet:
@@ -41,9 +41,10 @@ class _Loops:
     """A tree's loops around a statement."""
 
     dims: tuple[int, ...]
-    """For each dimension, the innermost loop that it has a part in; -1 where there is none."""
+    """For each dimension, the innermost loop that it has a part in, where the statement stands first; -1 where there
+    is none."""
     quotients: tuple[isl.Aff, ...] = ()
-    """What loops divide: `i / 8`, where one counts tiles of 8."""
+    """What loops divide, in any part of the tree: `i / 8`, where one counts tiles of 8."""
 
     def depth(self, aff: isl.Aff) -> int:
         mine = (at for d, at in enumerate(self.dims) if aff.involves_dims(IN, d, 1))
@@ -83,7 +84,8 @@ def _loops(tree: Domain) -> dict[str, _Loops]:
                 for d in range(piece.dim(isl.dim_type.set))
             )
             quotients = tuple(aff.get_div(k) for mine in affs for aff in mine for k in range(aff.dim(isl.dim_type.div)))
-            found.setdefault(set_name(piece), _Loops(dims, quotients))
+            one = found.setdefault(set_name(piece), _Loops(dims))
+            found[set_name(piece)] = replace(one, quotients=one.quotients + quotients)
     return found
 
 

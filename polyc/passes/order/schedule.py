@@ -410,15 +410,19 @@ def _makes_one_of_two(step: Filter, plain: Node, program: Program) -> bool:
 
 def _parallel_and_joined(tree: Domain, program: Program) -> dict[str, tuple[int, bool]]:
     """For each statement, how many parallel loops stand around it, but for those of which one that is made of two has
-    the values, and whether there is such a one."""
+    the values, and whether there is such a one: by itself, since loops that can be tiled together gain by it."""
+    bands = (node for node in walk(tree.child) if isinstance(node, Band) and len(node.members) == 1)
+    alone = {id(band.members[0]) for band in bands if not band.members[0].coincident}
     found: dict[str, tuple[int, bool]] = {}
     for path in paths(tree):
         members = [(step, pw_affs_of(step.schedule)) for step in path.steps if isinstance(step, Member)]
         for name in names(path.instances):
             domain = program.scop.statements[name].domain
-            loops = [(member.coincident, aff) for member, values in members for aff in affs_of(values[name])]
-            joined = {k for parallel, aff in loops if not parallel and _is_of_two(aff, domain) for k in _loops_in(aff)}
-            found[name] = sum(parallel and not joined >= set(_loops_in(aff)) for parallel, aff in loops), bool(joined)
+            loops = [(member, aff) for member, values in members for aff in affs_of(values[name])]
+            affs = (aff for member, aff in loops if id(member) in alone and _is_of_two(aff, domain))
+            joined = {k for aff in affs for k in _loops_in(aff)}
+            count = sum(member.coincident and not joined >= set(_loops_in(aff)) for member, aff in loops)
+            found[name] = count, bool(joined)
     return found
 
 
@@ -427,15 +431,16 @@ def _loops_in(aff: isl.Aff) -> list[int]:
 
 
 def _is_of_two(aff: isl.Aff, domain: isl.Set) -> bool:
-    sides = [(abs(aff.get_coefficient_val(isl.dim_type.in_, k).to_python()), k) for k in _loops_in(aff)]
-    if len(sides) < 2:
-        return False
-    step, inner = min(sides)
-    low, high = least_of(domain, inner), greatest_of(domain, inner)
-    if not (low.is_int() and high.is_int()):
-        return False
-    extent = high.to_python() - low.to_python() + 1
-    return extent > 1 and all(factor >= step * extent for factor, k in sides if k != inner)
+    """Whether a value decides all loops in it: each has a factor that is larger than what those with smaller ones
+    span, c(d) > sum of c(e) (extent(e) - 1)."""
+    sides = sorted((abs(aff.get_coefficient_val(isl.dim_type.in_, k).to_python()), k) for k in _loops_in(aff))
+    span = 0
+    for factor, k in sides[:-1]:
+        low, high = least_of(domain, k), greatest_of(domain, k)
+        if factor <= span or not (low.is_int() and high.is_int()):
+            return False
+        span += factor * (high.to_python() - low.to_python())
+    return len(sides) > 1 and sides[-1][0] > span > 0
 
 
 def _largest_factor(node: Node) -> int:

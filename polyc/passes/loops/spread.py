@@ -681,9 +681,13 @@ class _Spreader:
 
     def is_plain(self, step: Filter) -> bool:
         """Whether a step neither branches nor calls a function of which C compilers make no vectors."""
-        statements = (self.program.statements[name] for name in names(step.filter))
-        nodes = (node for s in statements for node in c.walk(s.body))
-        return not any(isinstance(n, c.If) or (isinstance(n, c.Call) and n.function not in CHEAP) for n in nodes)
+        for statement in (self.program.statements[name] for name in names(step.filter)):
+            nodes = list(c.walk(statement.body))
+            if any(isinstance(n, c.Call) and n.function not in CHEAP for n in nodes):
+                return False
+            if any(isinstance(n, c.If) for n in nodes) and not is_chosen(self.program, statement):
+                return False
+        return True
 
     def work(self, step: Filter) -> float:
         """The operations of an iteration of a loop around a step."""

@@ -30,6 +30,7 @@ domain
             filter { S3[i, c] }
 becomes
 buffer best_of spread array(best) extents(64) corner({ [i0] -> best[(i0)] }) places({ S3[i, c] -> best[i] : 0 <= i < n and 0 <= c < k; S0[i] -> best[i] : k > 0 and 0 <= i < n }) accesses(S0.r0, S3.r1, S3.r3)
+buffer d_of spread array(d) extents(64) corner({ [i0] -> d[(i0)] }) places({ S2[i, c, j] -> d[i] : 0 <= i < n and 0 <= c < k and 0 <= j <= 5; S1[i, c] -> d[i] : 0 <= i < n and 0 <= c < k; S3[i, c] -> d[i] : 0 <= i < n and 0 <= c < k }) accesses(S1.r0, S2.r4, S3.r0, S3.r2)
 buffer points_columns tile array(points) extents(64, 6) corner({ [i0] -> points[(i0), (0)] }) order(1, 0) accesses(S2.r0, S2.r2, fill_points_columns_points.inside)
 domain
   band[c] for(i) tile(64) { S0[i] -> [i - (i) mod 64];
@@ -42,18 +43,21 @@ domain
           filter { fill_points_columns_points[i0, i1] }
             band[--] for(x0, x1) permutable { fill_points_columns_points[i0, i1] -> [i0, i1] }
           filter { S0[i]; S1[i, c]; S2[i, c, j]; S3[i, c] }
-            mark "allocate" names(best_of)
+            mark "allocate" names(best_of, d_of)
               sequence
                 filter { S0[i] }
                   band[c] for(i) permutable point { S0[i] -> [i] }
                 filter { S1[i, c]; S2[i, c, j]; S3[i, c] }
                   band[-] for(c) { S1[i, c] -> [c]; S2[i, c, j] -> [c]; S3[i, c] -> [c] }
-                    band[c] for(i) permutable point { S1[i, c] -> [i]; S2[i, c, j] -> [i]; S3[i, c] -> [i] }
-                      sequence
-                        filter { S1[i, c] }
-                        filter { S2[i, c, j] }
-                          band[-] for(j) unrolled { S2[i, c, j] -> [j] }
-                        filter { S3[i, c] }
+                    sequence
+                      filter { S1[i, c]; S2[i, c, j] }
+                        band[c] for(i) permutable point { S1[i, c] -> [i]; S2[i, c, j] -> [i] }
+                          sequence
+                            filter { S1[i, c] }
+                            filter { S2[i, c, j] }
+                              band[-] for(j) unrolled { S2[i, c, j] -> [j] }
+                      filter { S3[i, c] }
+                        band[c] for(i) permutable point { S3[i, c] -> [i] }
 says
-spread: S0, S1, S2, S3 in strips of 64 iterations of i, each with its own best; rows of points copied so that neighbours lie side by side
+spread: S0, S1, S2, S3 in strips of 64 iterations of i, each with its own best, d; rows of points copied so that neighbours lie side by side
 */

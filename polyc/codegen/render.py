@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from functools import reduce
 from pathlib import Path
 
 import islpy as isl
@@ -31,9 +32,9 @@ from polyc.codegen.text.flat_arrays import with_flat_arrays
 from polyc.codegen.text.loaded import with_loaded
 from polyc.codegen.text.macros import MACROS
 from polyc.codegen.text.members import with_members
-from polyc.codegen.text.printer import INDENT, Line, allocation, broken, conjunction, lines_of
+from polyc.codegen.text.printer import INDENT, Line, allocation, broken, conjunction, expression, lines_of
 from polyc.model import ctree as c
-from polyc.model.certificate import NOT_SHOWN, SHOWN, WRITTEN, Certificate
+from polyc.model.certificate import NOT_SHOWN, SHOWN, Certificate
 from polyc.model.printed import Body, Question, Rendered
 from polyc.model.program import Compiled, Options, Origins, Program
 from polyc.model.scop import Region, Source
@@ -324,7 +325,7 @@ def render_file(source: Source, compiled: list[Compiled]) -> str:
     segments: list[str] = []
     position = 0
     places = [
-        (region.start, region.end, on_lines(source.text, region, with_numbers(region, result) + result.in_file))
+        (region.start, region.end, on_lines(source.text, region, result.in_file))
         for region, result in zip(source.regions, compiled, strict=True)
     ]
     for start, end, text in sorted([*places, *((start, end, "") for start, end in source.marks)]):
@@ -337,6 +338,8 @@ def render_file(source: Source, compiled: list[Compiled]) -> str:
 def on_lines(text: str, region: Region, printed: str) -> str:
     """What is printed for a region, on lines of its own: others may share those of its place in a file."""
     before = "\n" if region.joined else ""
+    if printed != render_as_it_stands(text, region):
+        before += these_numbers(region)
     if region.bare:
         printed = f"{region.indent}{{\n{printed.rstrip()}\n{region.indent}}}\n"
     if region.end == len(text) or text[region.end - 1] == "\n":
@@ -345,11 +348,12 @@ def on_lines(text: str, region: Region, printed: str) -> str:
     return before + printed.removesuffix("\n") + "\n" + indent
 
 
-def with_numbers(region: Region, result: Compiled) -> str:
-    """Lines that end a build in which macros have other numbers than in what is printed; none where macros stay."""
-    if not region.numbers or (result.certificate == WRITTEN and result.special):
+def these_numbers(region: Region) -> str:
+    """Lines that end a build in which macros of a region have other numbers than in what is printed."""
+    tests = [c.Binary("!=", c.Name(name), c.Literal(str(number))) for name, number in region.numbers]
+    if not tests:
         return ""
-    wrong = " || ".join(f"{name} != {number}" for name, number in region.numbers)
+    wrong = expression(reduce(lambda left, right: c.Binary("||", left, right), tests))
     these = ", ".join(f"{name} = {number}" for name, number in region.numbers)
     return f'#if {wrong}\n#error "polyc compiled this region for {these}"\n#endif\n'
 

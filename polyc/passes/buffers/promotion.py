@@ -147,7 +147,8 @@ def plan_buffer(
     copy_out = _copy_out(program, tile, nest, needed, array, outer)
     if isinstance(copy_out, str):
         return copy_out
-    fill = maps(touched.foreign.intersect_params(context).coalesce().gist_params(context))
+    promised = scop.context
+    fill = maps(touched.foreign.intersect_params(promised).coalesce().gist_params(promised))
     if any(_leaves(at_sizes(piece, context).range(), scop.arrays[array]) for piece in fill):
         return "it is read outside of its bounds"
     if not _is_there(program, touched.guessed.range(), scop.arrays[array]):

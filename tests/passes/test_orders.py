@@ -198,17 +198,21 @@ def test_the_nearest_few_are_kept_in_the_loop_that_finds_them(tmp_path: Path) ->
 
 
 ROW_BY_ROW = """
-enum { H = 40, W = 320, D = 48 };
+enum { H = 160, W = 320, D = 48 };
 unsigned short cost[H][W][D], all[H][W][D], row[H][W][D];
+static inline int least_of(int a, int b) { return a < b ? a : b; }
 void f(void)
 {
 #pragma scop
     for (int y = 1; y < H; y++)
         for (int x = 0; x < W; x++) {
             int least = row[y - 1][x][0];
-            for (int d = 1; d < D; d++) least = row[y - 1][x][d] < least ? row[y - 1][x][d] : least;
+            for (int d = 1; d < D; d++) least = least_of(least, row[y - 1][x][d]);
             for (int d = 0; d < D; d++) {
-                row[y][x][d] = cost[y][x][d] + row[y - 1][x][d] - least;
+                int v = row[y - 1][x][d];
+                if (d > 0) v = least_of(v, row[y - 1][x][d - 1] + 7);
+                if (d < D - 1) v = least_of(v, row[y - 1][x][d + 1] + 7);
+                row[y][x][d] = cost[y][x][d] + v - least;
                 all[y][x][d] += row[y][x][d];
             }
         }

@@ -124,7 +124,7 @@ def schedule_nests(program: Program) -> Program:
 
 def _scheduled(program: Program) -> Program:
     if has_small_blocks(program):
-        marked = in_original_order(program)
+        marked = with_parallel_marked(program)
         if isinstance(marked.tree.child, Band) and marked.tree.child.members[0].coincident:
             message = "its inner loops have few iterations, and hand on arrays or cells of their own: their order stays"
             return marked.remark("not-scheduled", STAGE, message, tuple(program.scop.statements))
@@ -185,11 +185,17 @@ def _not_ended(program: Program) -> Program:
 
 
 def in_original_order(program: Program) -> Program:
+    """The loops as they were written, with parallel ones outside of others that have nothing else in them."""
+    marked = with_parallel_marked(program)
+    child = rewrite(marked.tree.child, partial(_with_parallel_outside, program))
+    return replace(marked, tree=replace(marked.tree, child=child))
+
+
+def with_parallel_marked(program: Program) -> Program:
     """The loops as they were written, with those marked that may run in parallel, threads having copies of scalars."""
     kept = kept_by_others(with_coincident_loops(program).tree, program)
     marked = with_coincident_loops(program, kept)
-    tree = with_private_loops(marked.tree, program)
-    return replace(marked, tree=replace(tree, child=rewrite(tree.child, partial(_with_parallel_outside, program))))
+    return replace(marked, tree=with_private_loops(marked.tree, program))
 
 
 def _with_parallel_outside(program: Program, node: Node) -> Node:
@@ -287,9 +293,11 @@ def scheduled(constraints: isl.ScheduleConstraints, program: Program) -> Domain:
     nests = [(step, _parallel_around(step.child, step.filter)) for step in _steps(other)]
 
     def better(step: Filter) -> Filter:
-        now = _parallel_around(step.child, step.filter)
+        now, factor = _parallel_around(step.child, step.filter), _largest_factor(step.child)
         for new, after in nests:
-            if new.filter.is_equal(step.filter) and now != after and all(after[n] >= now[n] for n in now):
+            if not new.filter.is_equal(step.filter) or _largest_factor(new.child) > factor:
+                continue
+            if now != after and all(after[n] >= now[n] for n in now):
                 return new
         return step
 

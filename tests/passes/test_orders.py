@@ -221,8 +221,8 @@ void f(void)
 """
 
 
-def test_in_a_tile_loops_from_page_to_page_stand_outside(tmp_path: Path) -> None:
-    """isl puts the loop outside that waits for nothing: in tiles of it the rows go down page by page else."""
+def test_loops_from_page_to_page_stand_outside_in_strips(tmp_path: Path) -> None:
+    """isl puts the loop outside that waits for nothing: inside of it, rows would go down page by page."""
     region = region_of(ROW_BY_ROW, tmp_path)
     result = compile_region(region, Options())
     assert re.search(r"for \(int xt = .*\n *for \(int y = 1; .*\n *for \(int x = xt; ", result.text)

@@ -36,6 +36,7 @@ from polyc.nests.strides import (
     strides_of,
     unrolled_below,
 )
+from polyc.nests.tiling import point_members, tile_members
 from polyc.poly import in_name, maps, out_name, set_name, sets
 from polyc.poly import names as names_in
 from polyc.records import replace
@@ -49,7 +50,7 @@ def sink_vector_loops(program: Program) -> Program:
     """Move one coincident loop of each innermost permutable band below everything else, where memory likes it.
 
     rewrite:  for w { S2; for kh for kw S3; S4 }  ->  for w S2;  for kh for kw for w S3;  for w S4
-              in a tile: for x for y S(y, x)  ->  for y for x S(y, x), where y goes from page to page
+              for x for y for d S(y, x, d)  ->  for xt for y for x in xt for d S(y, x, d), y from page to page
     math:     a coincident member of a band has distance 0 for every dependence that its band does not leave to
               outer bands, so it may be the last comparison instead of an early one
     requires: no private scalar lives across what the loop would be distributed over
@@ -78,24 +79,36 @@ def _all_sunk(node: Node, program: Program, around: frozenset[str] = frozenset()
     band = replace(node, child=_all_sunk(node.child, program, around, in_tile or tiles))
     if any(m.role is Role.TILE for m in band.members) or _in_registers(band):
         return band
-    if in_tile:
-        band = _in_memory_order(band, program)
+    ordered = _in_memory_order(band, program)
+    if ordered is not band:
+        return ordered if in_tile else _in_strips(band, ordered, program)
     return _sunk(band, _with_buffers_of(band, program, around))
 
 
 def _in_memory_order(band: Band, program: Program) -> Band:
-    """A band of a tile in which loops that go to another page in each step stand outside of those that do not, as where
-    rows wait for the rows above and isl puts the loop along them, which waits for nothing, outside."""
-    far, near = list[Member](), list[Member]()
-    for member in band.members:
-        steps = [step for step in bytes_apart(member, program) if step]
-        (far if steps and min(steps) >= PAGE else near).append(member)
-    first = band.members[: len(far)]
-    if not far or not near or all(m in far for m in first) or not band.permutable or private_between(band, program):
+    """A band in which loops that go to another page in each step stand outside of those that do not, around whatever
+    they have inside: where rows wait for the rows above, isl puts the loop along them, which waits for nothing,
+    outside."""
+    steps = {id(m): [step for step in bytes_apart(m, program) if step] for m in band.members}
+    far = tuple(m for m in band.members if steps[id(m)] and min(steps[id(m)]) >= PAGE)
+    near = tuple(m for m in band.members if m not in far)
+    if not far or not near or not has_loops(band.child) or band.members[: len(far)] == far or not band.permutable:
         return band
-    if any(max(bytes_apart(m, program), default=0) > PAGE / 4 for m in near):
+    if any(max(steps[id(m)], default=0) > PAGE / 4 or gain_of(m, program) > 0 for m in near):
+        return band  # along elements they go innermost
+    if private_between(band, program):
         return band
     return replace(band, members=(*far, *near))
+
+
+def _in_strips(band: Band, ordered: Band, program: Program) -> Band:
+    """A band in its new order in strips of the parallel loop that was its first, which threads share."""
+    along = band.members[0]
+    step = max((step for step in bytes_apart(along, program)), default=0)
+    if not along.coincident or along.role is not Role.LOOP or not 0 < step < PAGE:
+        return band
+    size = 1 << (int(PAGE / step).bit_length() - 1)
+    return Band(tile_members((along,), (size,)), True, replace(ordered, members=point_members(ordered.members)))
 
 
 def _with_buffers_of(band: Band, program: Program, around: frozenset[str]) -> Program:

@@ -218,7 +218,8 @@ class Extractor:
         """The statement with what is affine of its condition around the rest of it.
 
         rewrite:  if (x + k >= 0 && x + k < n && a[x + k] < m) S  ->  if (x + k >= 0 && x + k < n) if (a[x + k] < m) S
-        requires: no `else`; the terms before data are asked are moved, or all, if none of them has an effect
+        requires: no `else`; the terms before data are asked are moved, or all, if none of them has an effect; none of
+                  these leaves a hole
         """
         terms = c.conjuncts(node.condition)
         if node.otherwise is not None or len(terms) < 2:
@@ -231,9 +232,18 @@ class Extractor:
             known = [all(known[: k + 1]) for k in range(len(terms))]
         outer = [term for term, one in zip(terms, known, strict=True) if one]
         inner = [term for term, one in zip(terms, known, strict=True) if not one]
-        if not outer or not inner:
+        if not outer or not inner or self.is_hole(_both(outer), env):
             return None
         return replace(node, condition=_both(outer), then=replace(node, condition=_both(inner)))
+
+    def is_hole(self, condition: c.Expr, env: Env) -> bool:
+        """Whether a condition leaves out iterations in the middle, as `j != i`: beside what data decide it is one more
+        comparison, where a loop with a hole has a branch, and no vectors."""
+        before = self.region.assumed
+        holds = self.affine.condition(condition, env)
+        self.region.assumed = before
+        whole = env.domain
+        return holds is not None and env.within(holds).domain.coalesce().n_basic_set() > max(1, whole.n_basic_set())
 
     def choice(self, node: c.If, env: Env) -> list[Item] | None:
         """A maximum or minimum that is written as a condition, or two elements that are put in order, as ordinary

@@ -224,7 +224,10 @@ def without_dead(items: list[Item], region: Region) -> list[Item]:
     used = {key: EVERYTHING.complement() for key in set(writers.values())}
 
     def lived(draft: Draft) -> isl.Set:
-        return draft.env.domain.intersect(used[writers[id(draft)]]) if id(draft) in writers else draft.env.domain
+        whole = draft.env.domain
+        needed = whole.intersect(used[writers[id(draft)]]).coalesce() if id(draft) in writers else whole
+        # Without one iteration in the middle, `j != i`, a loop has a branch, and no vectors.
+        return whole if needed.n_basic_set() > max(1, whole.n_basic_set()) else needed
 
     for _ in range(len(used) + 1):
         known = dict(used)
@@ -244,7 +247,6 @@ def without_dead(items: list[Item], region: Region) -> list[Item]:
             return draft
         if domain.is_empty():
             return None
-        domain = domain.coalesce()
         accesses = tuple(replace(a, relation=a.relation.intersect_params(domain.params())) for a in draft.accesses)
         return replace(draft, env=replace(draft.env, domain=domain), accesses=accesses)
 

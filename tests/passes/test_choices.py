@@ -526,3 +526,31 @@ def test_two_choices_by_one_comparison_of_floats(tmp_path: Path) -> None:
     """gcc 12 makes vectors of a branch in their place, and none of them."""
     text = text_of(LARGEST, tmp_path, sizes=(1, 9))
     assert "if (a[i][j] > m) {" in text
+
+
+HOLE = """
+void f(int n, float box, float cutoff, const float x[n], const float y[n], float fx[n], float fy[n])
+{
+#pragma scop
+    for (int i = 0; i < n; i++) {
+        float sx = 0, sy = 0;
+        for (int j = 0; j < n; j++) {
+            float dx = x[i] - x[j], dy = y[i] - y[j];
+            float r2 = dx * dx + dy * dy;
+            if (j != i && r2 < cutoff) {
+                sx += (1 - r2) * dx;
+                sy += (1 - r2) * dy;
+            }
+        }
+        fx[i] = sx;
+        fy[i] = sy;
+    }
+#pragma endscop
+}
+"""
+
+
+def test_a_hole_beside_data_is_one_more_comparison(tmp_path: Path) -> None:
+    """A loop with a hole in it would have a branch, and no vectors."""
+    text = text_of(HOLE, tmp_path, sizes=(1, 7, 65))
+    assert "int polyc_taken = (j != (int)i) & (r2 < cutoff);" in text

@@ -59,6 +59,7 @@ def test_a_build_with_other_numbers_ends(tmp_path: Path) -> None:
         (" sizeof(int)", None),
         (" n", None),
         (" NAME", None),
+        (" (NAME + NAME + NAME)", None),
         ("", None),
     ],
 )

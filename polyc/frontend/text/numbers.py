@@ -9,11 +9,9 @@ import ast
 import re
 from collections.abc import Iterable, Mapping
 
-_WORD = re.compile(r"[A-Za-z_]\w*")
+_WORD = re.compile(r"\b[A-Za-z_]\w*")
 _LINE = re.compile(r"^[ \t]*#[ \t]*(if|endif|define)\w*(?:[ \t]+(\w+))?", re.MULTILINE)
 _SUFFIX = re.compile(r"(?<=\d)[uUlL]+\b")
-_DEEPEST = 20
-"""Macros inside of macros, as far as they are followed."""
 
 
 def chosen_numbers(
@@ -47,11 +45,18 @@ def _below_conditions(code: str) -> set[str]:
 
 def number_of(name: str, macros: Mapping[str, str]) -> int | None:
     """The whole number that a macro stands for; None for anything else."""
-    text = name
-    for _ in range(_DEEPEST):
-        text = _WORD.sub(lambda word: f"({macros[word[0]]})" if word[0] in macros else word[0], text)
+
+    def expanded(text: str, around: frozenset[str] = frozenset()) -> str:
+        """A text with its macros in parentheses; as in C, none stands for something inside of itself."""
+
+        def one(word: re.Match[str]) -> str:
+            inside = word[0] in macros and word[0] not in around
+            return f"({expanded(macros[word[0]], around | {word[0]})})" if inside else word[0]
+
+        return _WORD.sub(one, text)
+
     try:
-        return _value(ast.parse(_SUFFIX.sub("", text).strip(), mode="eval").body)
+        return _value(ast.parse(_SUFFIX.sub("", expanded(name)).strip(), mode="eval").body)
     except (SyntaxError, ValueError, ZeroDivisionError):
         return None
 

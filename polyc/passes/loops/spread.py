@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import groupby
 from math import inf, prod
 
@@ -43,7 +43,7 @@ from polyc.passes.buffers.places import place_for_each
 from polyc.passes.loops.columns import Column, below_columns, columns_of, with_columns
 from polyc.passes.loops.siblings import Siblings
 from polyc.passes.loops.strips import Strips
-from polyc.passes.loops.vectorize import sink
+from polyc.passes.loops.vectorize import Parts, sink, together
 from polyc.poly import affine_of, among, constant_of, greatest_of, least_of, names, pinned, set_name, sets, value_on
 from polyc.records import dataclass, replace
 
@@ -198,11 +198,6 @@ def _straight(node: Node, around: tuple[Member, ...]) -> Iterator[tuple[isl.Unio
                 yield from _straight(step.child, around)
         case _:
             return
-
-
-def together(steps: list[Filter]) -> list[list[Filter]]:
-    """Steps that share a loop."""
-    return [steps]
 
 
 def _strip_of(member: Member, above: tuple[Member, ...], most: int) -> int | None:
@@ -700,7 +695,7 @@ class _Spreader:
         band: Band,
         steps: Node,
         above: tuple[Member, ...],
-        parts: Callable[[list[Filter]], list[list[Filter]]] = together,
+        parts: Parts = together,
     ) -> tuple[str, ...]:
         """What lives across loops below a band, with some steps in it: the rest needs no place of its own in a
         strip."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from functools import reduce
 from itertools import groupby
+from typing import TypeAlias
 
 import islpy as isl
 
@@ -251,11 +252,19 @@ def _loops(node: Node) -> list[Band]:
     return [n for n in walk(node) if isinstance(n, Band) and n.members[-1].role is not Role.WRITTEN_OUT]
 
 
+Parts: TypeAlias = Callable[[list[Filter]], list[list[Filter]]]
+
+
+def together(steps: list[Filter]) -> list[list[Filter]]:
+    """Steps that share a loop."""
+    return [steps]
+
+
 def sink(
     member: Member,
     node: Node,
     around: Callable[[Node], bool] = lambda node: False,
-    parts: Callable[[list[Filter]], list[list[Filter]]] = lambda steps: [steps],
+    parts: Parts = together,
 ) -> Node:
     """The subtree with the loop below all others but unrolled ones; steps without loops share it with their
     neighbours.

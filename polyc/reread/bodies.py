@@ -23,11 +23,11 @@ from polyc.analysis.expressions.promoted import (
     ROUNDED,
     VECTOR_EXTREMA,
     WHOLE,
-    even_branch,
+    branch_of,
     is_int,
     number_in,
 )
-from polyc.analysis.expressions.reader import NotAffine, Substitution, Value, agree, piecewise, substitution
+from polyc.analysis.expressions.reader import NotAffine, Substitution, Value, agree, piecewise, substitution, truth
 from polyc.analysis.expressions.selects import SELECTS, WHOLE_SELECT, is_conditional
 from polyc.analysis.readable import choices_of, masked
 from polyc.model import ctree as c
@@ -207,12 +207,12 @@ class _Body:
         return self.same(cast(c.Node, then), cast(c.Node, now))
 
     def branch(self, then: c.Ternary, now: c.Node) -> c.Expr | None:
-        """The branch of a choice that the text has in its place, since both sides of its comparison are equal here."""
+        """The branch of a choice that the text has in its place, since its condition holds in all instances here, or in
+        none."""
         if isinstance(now, c.Ternary) and self.same(then.condition, now.condition):
             return None
-        if not isinstance(then.condition, c.Binary) or not self.is_even(then.condition):
-            return None
-        return even_branch(self.program.scop, self.statement, then)
+        holds = truth(then.condition, self.number, at_sizes(self.image.domain, self.program.scop.known))
+        return None if holds is None else branch_of(self.program.scop, self.statement, then, holds)
 
     def is_even(self, node: c.Binary) -> bool:
         """Whether both sides of a comparison have one value in all instances of the text."""

@@ -24,8 +24,8 @@ from tests.fuzz.model import (
     nodes,
     transform,
 )
-from tests.fuzz.ordinary import Ordinary
 from tests.fuzz.places import placed
+from tests.fuzz.windows import Windows
 
 LARGEST_WORK = 40_000
 LARGEST_ELEMENTS = 60_000
@@ -36,7 +36,7 @@ UNSIGNED = ("unsigned", "size_t")
 T = TypeVar("T")
 
 
-class Maker(Ordinary):
+class Maker(Windows):
     """A program in the making."""
 
     def add_nest(self) -> None:
@@ -48,6 +48,14 @@ class Maker(Ordinary):
             self.nests.append(self.straight_nest())
         elif self.wide and self.chance(5):
             self.nests.append(self.points_nest())
+        elif self.wide and self.chance(4):
+            self.nests.append(self.bordered_nest())
+        elif self.wide and self.chance(3):
+            self.nests.append(self.chunks_nest())
+        elif self.wide and self.chance(4):
+            self.nests.append(self.columns_nest())
+        elif self.wide and self.chance(4):
+            self.nests.append(self.search_nest())
         else:
             self.add_plain_nest()
         if self.wide and self.nests and self.chance(6):
@@ -129,7 +137,9 @@ class Maker(Ordinary):
         # No draw of its own: a run is repeated by its seed, whatever was added since.
         mark = sum(value for run in drawn.runs for _, value in run.sizes) % 8
         walked = self.wide and mark in (2, 6)
-        return replace(drawn, made=mark == 5, transfers=mark == 3, called=self.wide and mark in (1, 6), walked=walked)
+        drawn = replace(drawn, made=mark == 5, transfers=mark == 3, called=self.wide and mark in (1, 6), walked=walked)
+        other = (mark + len(drawn.arrays)) % 4
+        return replace(drawn, rows=self.wide and other in (0, 1), views=self.wide and other in (1, 2))
 
     def with_counters(self, program: Program) -> Program:
         """The program, bounded, with other types of loop variables and sizes, at sizes where no bound wraps."""

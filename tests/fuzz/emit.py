@@ -43,6 +43,7 @@ from tests.fuzz.model import (
     Quasi,
     Read,
     Repeat,
+    Stop,
     Temporary,
     Ternary,
     Total,
@@ -84,6 +85,10 @@ class _Writer:
         """The variables of bodies that are used in what is left to write."""
         self.lines: list[str] = []
         self.called: set[str] = set()
+        self.rows: dict[tuple[str, str], str] = {}
+        """The pointer to a row of a flat array, by the array and the row's number."""
+        self.inside: list[str] = []
+        """The variables of the loops around."""
         self.depth = 0
 
     def put(self, line: str) -> None:
@@ -93,6 +98,8 @@ class _Writer:
         program = self.program
         for type_ in sorted({array.type for array in program.arrays if array.pair}):
             self.put(f"struct {pair_tag(type_)} {{ {type_} x, y; }};")
+        for type_ in sorted({array.type for array in program.arrays if self.is_viewed(array)}):
+            self.put(f"struct {view_tag(type_)} {{ {type_} *at; int n1, n2; }};")
         for array in program.arrays:
             if array.kind == "global":
                 self.put(f"static {self.declaration(array)};")
@@ -109,6 +116,11 @@ class _Writer:
         for array in program.arrays:
             if array.kind == "local":
                 self.put(f"(void){array.name};  /* its reader may be dead */")
+        for array in filter(self.is_viewed, program.arrays):
+            lengths = ", ".join(f"(int)({linear(extent)})" for extent in self.layout.extents[array.name][1:])
+            value = f"{{({array.type} *){array.name}, {lengths}}}"
+            self.put(f"struct {view_tag(array.type)} {array.name}_view = {value};")
+            self.put(f"const struct {view_tag(array.type)} *{array.name}_of = &{array.name}_view;")
         head = len(self.lines)
         if program.live_out is not None and not program.by_option:  # never of regions that are found
             self.put(f"#pragma polyc live-out({', '.join(program.live_out)})")
@@ -257,16 +269,16 @@ class _Writer:
         self.item(body[0])
         self.layout.offsets[nest.array] = kept
 
-    def body(self, items: tuple[Item, ...], always: bool = False) -> None:
+    def body(self, items: tuple[Item, ...], nested: bool = True) -> None:
         """What follows a line that ends in an open brace."""
-        self.depth += 1
+        self.depth += nested
         outer = self.needed
         for position, item in enumerate(items):
             if self.program.scratch:
                 self.needed = outer | {n.name for n in nodes(items[position:]) if isinstance(n, Temporary | Update)}
             self.item(item)
         self.needed = outer
-        self.depth -= 1
+        self.depth -= nested
 
     def item(self, item: Item) -> None:
         match item:
@@ -298,8 +310,18 @@ class _Writer:
                 self.put(f"    {one} = {other};")
                 self.put(f"    {other} = kept;")
                 self.put("}")
+            case Stop():
+                self.put(f"if ({self.condition(item.condition)}) break;")
+            case If(form="continue"):
+                self.put(f"const int {item.name} = {self.condition(item.condition)};")
+                self.put(f"if (!{item.name}) continue;")
+                self.body(item.then, nested=False)
             case If():
-                self.put(f"if ({self.condition(item.condition)}) {{")
+                condition = self.condition(item.condition)
+                if item.form:
+                    self.put(f"const int {item.name} = {condition};")
+                    condition = item.name
+                self.put(f"if ({condition}) {{")
                 self.body(item.then)
                 if item.otherwise:
                     self.put("} else {")
@@ -316,7 +338,12 @@ class _Writer:
                 self.put(f"for ({self.header(item) if along is None else self.walk(item, along)}) {{")
                 if along is not None:
                     self.put(f"    {self.program.counter} {item.name} = {item.name}_to - {along.name};")
+                self.inside.append(item.name)
+                outer = self.rows
+                self.rows = outer | self.rows_of(item)
                 self.body(item.body)
+                self.rows = outer
+                self.inside.pop()
                 self.put("}")
                 if self.program.transfers:
                     self.transfer(item)
@@ -341,6 +368,26 @@ class _Writer:
             return
         self.put(f"if ({name} < 0) {name} = 0;")
         self.put(f"{'else ' if item.form == 'else' else ''}if ({name} >= {end}) {name} = {end} - 1;")
+
+    def rows_of(self, loop: Loop) -> dict[tuple[str, str], str]:
+        """Pointers to the rows of flat arrays that an iteration of a loop decides on, which are declared there."""
+        if not self.program.rows:
+            return {}
+        found: dict[tuple[str, str], str] = {}
+        for access in (node for node in nodes(loop.body) if isinstance(node, Access)):
+            array = self.arrays[access.array]
+            numbers = [node for node in nodes(access.subscripts[:-1]) if isinstance(node, Linear)]
+            used = {name for number in numbers for name, _ in number.terms}
+            known = {*self.inside, *(name for name, _ in self.program.types)}
+            if not array.flat or array.helper or loop.name not in used or not used <= known:
+                continue
+            row = self.row(access)
+            if (array.name, row) not in found:
+                name = found[array.name, row] = f"{array.name}_row{len(self.lines)}_{len(found)}"
+                type_ = array.type if array.name in self.written else f"const {array.type}"
+                last = self.lengths(array)[-1]
+                self.put(f"    {type_} *{name} = {self.start_of(array)} + {in_brackets(row)} * {in_brackets(last)};")
+        return found
 
     def transfer(self, loop: Loop) -> None:
         """After a loop: the same range of a row that it writes copied from one that it reads, or set to 0."""
@@ -501,20 +548,43 @@ class _Writer:
         array = self.arrays[access.array]
         if array.rank == 0:
             return f"*{array.name}" if array.kind == "argument" else array.name
-        shifted = zip(access.subscripts, self.layout.offsets[array.name], strict=True)
-        subscripts = [self.index(plus(index, offset)) for index, offset in shifted]
+        subscripts = self.subscripts(access)
         if not array.flat:
             return array.name + "".join(f"[{subscript}]" for subscript in subscripts)
-        total = subscripts[0]
         if array.helper and array.rank == 2:
             self.called.add(helpers.FLAT)
-            return (
-                f"{array.name}[{helpers.FLAT}({', '.join(subscripts)}, {linear(self.layout.extents[array.name][1])})]"
-            )
-        for subscript, extent in zip(subscripts[1:], self.layout.extents[array.name][1:], strict=True):
-            right = f"({subscript})" if subscript.startswith("-") else subscript
-            total = f"{in_brackets(total)} * {in_brackets(linear(extent))} + {right}"
-        return f"{array.name}[{total}]"
+            return f"{self.start_of(array)}[{helpers.FLAT}({', '.join(subscripts)}, {self.lengths(array)[-1]})]"
+        row = self.row(access)
+        if (array.name, row) in self.rows:
+            return f"{self.rows[array.name, row]}[{subscripts[-1]}]"
+        return f"{self.start_of(array)}[{self.joined(row, self.lengths(array)[-1], subscripts[-1])}]"
+
+    def subscripts(self, access: Access) -> list[str]:
+        shifted = zip(access.subscripts, self.layout.offsets[access.array], strict=True)
+        return [self.index(plus(index, offset)) for index, offset in shifted]
+
+    def row(self, access: Access) -> str:
+        """The number of an element's row in a flat array."""
+        first, *others = self.subscripts(access)[:-1]
+        for subscript, extent in zip(others, self.lengths(self.arrays[access.array]), strict=False):
+            first = self.joined(first, extent, subscript)
+        return first
+
+    def joined(self, total: str, extent: str, subscript: str) -> str:
+        right = f"({subscript})" if subscript.startswith("-") else subscript
+        return f"{in_brackets(total)} * {in_brackets(extent)} + {right}"
+
+    def is_viewed(self, array: Array) -> bool:
+        return self.program.views and array.flat
+
+    def start_of(self, array: Array) -> str:
+        return f"{array.name}_of->at" if self.is_viewed(array) else array.name
+
+    def lengths(self, array: Array) -> list[str]:
+        """The extents of a flat array but for the first."""
+        if self.is_viewed(array):
+            return [f"{array.name}_of->n{k}" for k in range(1, array.rank)]
+        return [linear(extent) for extent in self.layout.extents[array.name][1:]]
 
     def condition(self, condition: Condition) -> str:
         match condition:
@@ -593,6 +663,10 @@ class _Writer:
 
 def pair_tag(type_: str) -> str:
     return f"pair_{type_.replace(' ', '_')}"
+
+
+def view_tag(type_: str) -> str:
+    return f"view_{type_.replace(' ', '_')}"
 
 
 def is_pointer(array: Array) -> bool:

@@ -40,6 +40,7 @@ from tests.fuzz.model import (
     Quasi,
     Read,
     Repeat,
+    Stop,
     Ternary,
     Total,
     Update,
@@ -203,7 +204,7 @@ class _Finder:
                 case Declare() | Update():
                     self.layout.work[run] += times
                     self.value(item.value, ranges, run)
-                case Assert():
+                case Assert() | Stop():
                     self.condition(item.condition, ranges, run)
                 case If():
                     self.condition(item.condition, ranges, run)

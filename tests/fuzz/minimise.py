@@ -39,6 +39,7 @@ from tests.fuzz.model import (
     Read,
     Repeat,
     Run,
+    Stop,
     Temporary,
     Ternary,
     Total,
@@ -48,7 +49,7 @@ from tests.fuzz.model import (
 )
 
 VALUES = (Op, Call, Choose, Position, Read, Temporary)
-ITEMS = (Assign, Declare, Update, Assert, Let, Loop, If, Repeat)
+ITEMS = (Assign, Declare, Update, Assert, Let, Loop, If, Stop, Repeat)
 
 
 def minimised(case: Case, fails: Callable[[Case], bool], limit_seconds: float = 120) -> Case:
@@ -101,6 +102,8 @@ def variants(case: Case) -> Iterator[Case]:
         replace(program, made=False),
         replace(program, called=False),
         replace(program, walked=False),
+        replace(program, rows=False),
+        replace(program, views=False),
         replace(program, transfers=False),
         replace(program, by_option=False),
         replace(program, macro=True),
@@ -233,6 +236,9 @@ def smaller_nodes(node: Any) -> Iterator[Any]:
                 yield replace(node, step=1)
             if node.form != "<" or node.outside:
                 yield replace(node, form="<", outside=False)
+        case If():
+            if node.form:
+                yield replace(node, form="", name="")
         case Assign() | Update():
             if node.op != "=":
                 yield replace(node, op="=")

@@ -248,6 +248,17 @@ class If:
     condition: Condition
     then: tuple[Item, ...]
     otherwise: tuple[Item, ...] = ()
+    form: str = ""
+    """How it is written: '', by a variable (`named`), or at the end of a loop as `if (!…) continue;` (`continue`)."""
+    name: str = ""
+    """Of that variable, if it has one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stop:
+    """`if (condition) break;`, in a loop."""
+
+    condition: Condition
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,7 +282,7 @@ class Exchange:
     second: Access
 
 
-Item = Assign | Declare | Update | Assert | Let | Loop | If | Repeat | Exchange
+Item = Assign | Declare | Update | Assert | Let | Loop | If | Stop | Repeat | Exchange
 
 
 @dataclass(frozen=True, slots=True)
@@ -374,6 +385,10 @@ class Program:
     """Whether steps of loops are arguments, for which the calls in the file pass one of two sets of constants."""
     walked: bool = False
     """Whether loops run from one pointer into an array to another one, and their variables are the distances."""
+    rows: bool = False
+    """Whether rows of flat arrays have pointers of their own, `T *row = C + i * m;`."""
+    views: bool = False
+    """Whether flat arrays are members of structs beside the lengths of their rows, `C_of->at[i * C_of->n1 + j]`."""
     transfers: bool = False
     """Whether loops are followed by calls of `memcpy`, `memmove` or `memset` for the rows that they write."""
 

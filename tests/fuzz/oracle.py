@@ -17,7 +17,7 @@ from pathlib import Path
 from polyc.runtime.process.build import BuildError
 from tests.fuzz import gpu, helpers
 from tests.fuzz.builds import ENVIRONMENT, UNHEARD, Build, Compiler, compiler, usable
-from tests.fuzz.emit import pair_tag
+from tests.fuzz.emit import pair_tag, view_tag
 from tests.fuzz.layout import Layout
 from tests.fuzz.model import Array, Program, reads_after
 from tests.fuzz.places import homes
@@ -195,6 +195,7 @@ def unit(pair: Pair, role: str, build: str = "") -> str:
     program = pair.program
     names = [pair.function, *helpers.TEXTS, *(array.name for array in program.arrays if array.kind == "global")]
     names += {pair_tag(array.type) for array in program.arrays if array.pair}
+    names += {view_tag(array.type) for array in program.arrays if program.views and array.flat}
     names += [f"{pair.function}_by"] if program.called else []
     prefix = f"p{pair.number}_{role}"
     head = "#include <math.h>\n#include <stdlib.h>\n#include <string.h>\n"

@@ -13,10 +13,12 @@ from tests.fuzz.model import (
     DataTest,
     Declare,
     Exchange,
+    If,
     Let,
     Loop,
     Program,
     Read,
+    Stop,
     Temporary,
     Ternary,
     Update,
@@ -70,6 +72,16 @@ def traits(program: Program) -> list[str]:
             isinstance(part, DataTest) and isinstance(part.left, Read) and not part.left.access.subscripts
             for part in parts
         ),
+        "conditions with names": any(isinstance(part, If) and bool(part.form) for part in parts),
+        "loops that data decide": any(
+            isinstance(part, If)
+            and isinstance(part.condition, DataTest)
+            and any(isinstance(one, Loop) for one in nodes(part.then))
+            for part in parts
+        ),
+        "loops that end early": any(isinstance(part, Stop) for part in parts),
+        "pointers to rows": program.rows and bool(flat),
+        "arrays in structs": program.views and bool(flat),
         "elements put in order": any(isinstance(part, Exchange) for part in parts),
         "float beside double": types >= set(FLOATS),
         "integers beside floats": bool(types & set(FLOATS)) and bool(types - set(FLOATS)),

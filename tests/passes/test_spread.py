@@ -619,3 +619,9 @@ def test_windows_have_loops_of_their_own_beside_branches(tmp_path: Path) -> None
     result = compile_region(region, Options())
     assert "s_of[x - xt] += " in result.text
     assert check(region, result, sizes=(6, 7, 71)) == []
+
+
+def test_choices_that_a_part_of_the_loops_decides() -> None:
+    text = compile_region(region_in(Path(__file__).parent / "strips" / "levels.c"), Options()).text
+    assert "double up = 0.0;" in text
+    assert "double up = k[l][j][i] / thick[l];" in text

@@ -161,14 +161,18 @@ def number_bytes(scop: Scop, statement: Statement, expr: c.Expr) -> int:
     return _bytes(expr, types)
 
 
-def even_branch(scop: Scop, statement: Statement, choice: c.Ternary) -> c.Expr | None:
-    """What a choice is where both sides of its comparison are equal; None where the choice may be wider than that."""
-    if not isinstance(choice.condition, c.Binary) or choice.condition.op not in c.COMPARISONS:
-        return None
+def branch_of(scop: Scop, statement: Statement, choice: c.Ternary, holds: bool) -> c.Expr | None:
+    """What a choice is where its condition holds, or does not, in the type of the choice; None where that type is not
+    known."""
+    taken = choice.then if holds else choice.otherwise
     sizes = [number_bytes(scop, statement, branch) for branch in (choice.then, choice.otherwise)]
-    if 0 in sizes or sizes[0] != sizes[1]:
+    if 0 not in sizes:
+        return taken if sizes[0] == sizes[1] else None
+    types = dict(zip(statement.loops, statement.loop_types, strict=True))
+    whole, own = (floating_type(one, scop.arrays, types) for one in (choice, taken))
+    if whole not in ("float", "double"):
         return None
-    return choice.then if c.of_equals(choice.condition.op) == c.Literal("1") else choice.otherwise
+    return taken if own == whole else c.Cast(whole, taken)
 
 
 def _bytes(expr: c.Expr, types: Mapping[c.Expr, CType]) -> int:

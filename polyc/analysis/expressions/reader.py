@@ -265,6 +265,29 @@ def agree(one: Value, two: Value, domain: isl.Set) -> isl.Set | None:
     return None if domain.is_subset(equal) else domain.subtract(equal)
 
 
+def truth(condition: c.Expr, number: Callable[[c.Expr], Value | None], domain: isl.Set) -> bool | None:
+    """Whether a condition holds in all of a domain, or nowhere in it; None where neither is known.
+
+    number: the value of an expression in the domain, None where it has none that is known
+    """
+    match condition:
+        case c.Unary(op="!", operand=operand):
+            held = truth(operand, number, domain)
+            return None if held is None else not held
+        case c.Binary(op="&&" | "||" as op, left=left, right=right):
+            deciding = op == "||"
+            both = truth(left, number, domain), truth(right, number, domain)
+            return deciding if deciding in both else None if None in both else not deciding
+        case c.Binary(op=op, left=left, right=right) if op in _COMPARE:
+            one, two = number(left), number(right)
+            if one is None or two is None:
+                return None
+            holds = _COMPARE[op](piecewise(one), piecewise(two))
+            domain = domain.intersect(piecewise(one).domain()).intersect(piecewise(two).domain())
+            return True if domain.is_subset(holds) else False if domain.is_disjoint(holds) else None
+    return None
+
+
 def _bounds(op: str, expr: c.Expr) -> tuple[c.Expr, c.Expr] | None:
     """The arguments of a minimum above, or of a maximum below, of which each is a bound."""
     if isinstance(expr, c.Call) and len(expr.arguments) == 2:

@@ -93,26 +93,31 @@ def is_repeatable(expr: c.Expr) -> bool:
     return all(isinstance(n, _PLAIN) or (isinstance(n, c.Unary) and n.op in "+-~") for n in c.walk(expr))
 
 
-def unconditional(expr: c.Node, inside: bool = False) -> Iterator[c.ArrayRef]:
+def unconditional(
+    expr: c.Node, inside: bool = False, settled: Callable[[c.Expr], bool] = lambda condition: False
+) -> Iterator[c.ArrayRef]:
     """The references that an expression, or a statement, evaluates whatever the data are; `inside`: also those in the
-    subscripts of others."""
+    subscripts of others; `settled`: conditions that count as none."""
     match expr:
+        case c.If(condition=first) | c.Ternary(condition=first) if settled(first):
+            for child in c.children(expr):
+                yield from unconditional(child, inside, settled)
         case c.ArrayRef(subscripts=subscripts):
             yield expr
             for subscript in subscripts if inside else ():
-                yield from unconditional(subscript, inside)
+                yield from unconditional(subscript, inside, settled)
         case c.If(condition=first) | c.Ternary(condition=first) | c.Binary(op="&&" | "||", left=first):
-            yield from unconditional(first, inside)
+            yield from unconditional(first, inside, settled)
         case c.For() | c.While():
             return  # it may have no iteration
         case c.Block(body=items):
             for item in items:
-                yield from unconditional(item, inside)
+                yield from unconditional(item, inside, settled)
                 if any(isinstance(node, c.Jump) for node in c.walk(item)):
                     return
         case _:
             for child in c.children(expr):
-                yield from unconditional(child, inside)
+                yield from unconditional(child, inside, settled)
 
 
 def either(expr: c.Node) -> Iterator[tuple[c.ArrayRef, c.ArrayRef]]:

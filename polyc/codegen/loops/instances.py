@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from functools import lru_cache
+from functools import lru_cache, partial
 
 import islpy as isl
 
@@ -17,12 +17,12 @@ from polyc.analysis.expressions.promoted import (
     ROUNDED,
     VECTOR_EXTREMA,
     WHOLE,
-    even_branch,
+    branch_of,
     is_int,
     is_of_constants,
     number_in,
 )
-from polyc.analysis.expressions.reader import agree
+from polyc.analysis.expressions.reader import agree, truth
 from polyc.analysis.expressions.selects import has_choices
 from polyc.analysis.expressions.straight import ABSOLUTE
 from polyc.analysis.readable import adds_in_order, choices_of, makes_vectors, masked
@@ -351,10 +351,20 @@ class InstancePrinter:
             return self._reference(node)
         if isinstance(node, c.Binary) and self._is_even(node):
             return c.of_equals(node.op)
-        if isinstance(node, c.Ternary) and isinstance(node.condition, c.Binary) and self._is_even(node.condition):
-            branch = even_branch(self.program.scop, self.statement, node)
+        if isinstance(node, c.Ternary) and (holds := self._truth(node.condition)) is not None:
+            branch = branch_of(self.program.scop, self.statement, node, holds)
             return None if branch is None else c.rewrite(branch, self._change)
         return None
+
+    def _truth(self, condition: c.Expr) -> bool | None:
+        """Whether a condition on loop variables holds in all instances here, or in none."""
+        nodes = list(c.walk(condition))
+        if any(isinstance(n, c.ArrayRef) for n in nodes) or not any(
+            isinstance(n, c.Name) and n.name in self.loops for n in nodes
+        ):
+            return None
+        domain = at_sizes(self.to_instance.range(), self.program.scop.known)
+        return truth(condition, partial(number_in, self.program.scop, self.statement), domain)
 
     def _is_even(self, node: c.Binary) -> bool:
         """Whether both sides of a comparison of loop variables have one value here: gcc warns of `n - 1 < n - 1`."""
@@ -440,8 +450,10 @@ class InstancePrinter:
             match part:
                 case c.Name(name=name):  # unsigned ones may wrap
                     return name in types and types[name].signed and is_sum(plain.get(name, part))
+                case c.Binary(op="/" | "%", right=divisor):  # a quotient of sizes is a parameter
+                    return isinstance(divisor, c.Literal)
                 case c.Binary(op=op):
-                    return op in ("+", "-", "/", "%")
+                    return op in ("+", "-")
                 case _:
                     return isinstance(part, c.Literal)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from itertools import groupby
 from math import inf, prod
 
@@ -206,6 +207,12 @@ def _strip_of(member: Member, above: tuple[Member, ...], most: int) -> int | Non
         if tile.role is Role.TILE and tile.coincident and 0 < tile.size <= most and _follows(tile, member):
             return k
     return None
+
+
+def _stays(loop: str | None, condition: c.Expr) -> bool:
+    """Whether a condition is the same in all iterations of a loop, and asks no data: C compilers take it out of the
+    loop."""
+    return loop is not None and not any(isinstance(n, c.ArrayRef) or n == c.Name(loop) for n in c.walk(condition))
 
 
 def _follows(tile: Member, member: Member) -> bool:
@@ -504,7 +511,7 @@ class _Spreader:
 
     def keeps(self, member: Member, arrays: frozenset[str]) -> bool:
         """Whether what a loop's iterations leave in some private arrays is read in the same iteration only."""
-        inside = (among(self.program.dependences.flow_by_array[a], member.schedule.domain()) for a in arrays)
+        inside = (among(self.flow_of(a), member.schedule.domain()) for a in arrays)
         return all(flow.is_subset(Outer((member,)).same_iteration(flow)) for flow in inside)
 
     def calls(self, inner: list[Member]) -> bool:
@@ -551,7 +558,8 @@ class _Spreader:
         for statement, position in self.along(member):
             if is_chosen(self.program, statement):
                 continue
-            certain = {node.ref for node in unconditional(statement.body, inside=True)}
+            along = None if position is None else statement.loops[position]
+            certain = {node.ref for node in unconditional(statement.body, True, partial(_stays, along))}
             sure = [a for a in statement.accesses if a.ref in certain]
             for access in statement.accesses:
                 if access.ref in certain or access.kind is not AccessKind.READ or position is None:
@@ -711,8 +719,11 @@ class _Spreader:
         return tuple(found)
 
     def flow(self, array: str, instances: isl.UnionSet) -> isl.UnionMap:
-        flow = self.program.dependences.flow_by_array[array]
+        flow = self.flow_of(array)
         return flow.intersect_domain(instances).union(flow.intersect_range(instances))
+
+    def flow_of(self, array: str) -> isl.UnionMap:
+        return self.program.dependences.flow_by_array[array].intersect_params(self.program.scop.known)
 
     def buffer(self, array: str, instances: isl.UnionSet, member: Member, depth: int, strip: int, size: int) -> str:
         """A place of a scalar, or of each element of an array, for each iteration of a strip."""

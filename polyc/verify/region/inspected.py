@@ -30,7 +30,7 @@ from polyc.model.fault import Fault
 from polyc.model.program import Program
 from polyc.model.scop import Access, Inspection, Scop, Statement
 from polyc.poly import constant_of, in_name, maps
-from polyc.records import dataclass
+from polyc.records import dataclass, replace
 
 KIND = "inspection"
 INT_BYTES = 4
@@ -85,7 +85,7 @@ def _asked(inspection: Inspection) -> Iterator[_Asked]:
                     made = values.get(at)
                     if made is not None and made.loops == statement.loops and _same_domain(made, statement):
                         index = _plain(scop, statement, c.unlabelled(_value(made)))
-                        yield _Asked(statement, index, spare, most)
+                        yield _Asked(statement, index, spare, _pointed(c.unlabelled(most)))
 
 
 def _plain(scop: Scop, statement: Statement, index: c.Expr) -> c.Expr:
@@ -93,7 +93,19 @@ def _plain(scop: Scop, statement: Statement, index: c.Expr) -> c.Expr:
     types = {p.expr.name: p.type for p in scop.parameters if isinstance(p.expr, c.Name)}
     types |= dict(zip(statement.loops, statement.loop_types, strict=True))
     own = {node.name for node in c.walk(statement.body) if isinstance(node, c.Decl)}
-    return without_idle_casts(index, scop.arrays, {name: types[name] for name in types.keys() - own})
+    return without_idle_casts(_pointed(index), scop.arrays, {name: types[name] for name in types.keys() - own})
+
+
+def _pointed(expr: c.Expr) -> c.Expr:
+    """The expression with `p[0].n` as `p->n`: the model has both forms."""
+
+    def change(node: c.Node) -> c.Node | None:
+        match node:
+            case c.Member(base=c.ArrayRef(array=name, subscripts=(c.Literal(text="0"),)), arrow=False):
+                return replace(node, base=c.Name(name), arrow=True)
+        return None
+
+    return c.rewrite(expr, change)
 
 
 def _value(statement: Statement) -> c.Expr:
@@ -147,6 +159,7 @@ def _wrong(program: Program, statement: Statement, access: Access, position: int
     spare = spare_of(index, lambda name: name in scop.arrays and scop.arrays[name].element.kind != "int")
     if spare is None:
         return "its subscript may be rounded in several ways"
+    extent = _pointed(c.unlabelled(extent))
     unsigned = _unsigned(scop) & set(c.walk(extent))
     index = _plain(scop, statement, index)
     for one in asked:

@@ -169,6 +169,23 @@ def iterator_one_late(original: Any) -> Any:
     return loop
 
 
+def other_branch(original: Any) -> Any:
+    def truth(self: Any, condition: c.Expr) -> bool | None:
+        held = original(self, condition)
+        return None if held is None else not held
+
+    return truth
+
+
+def decided_everywhere(original: Any) -> Any:
+    def truth(self: Any, condition: c.Expr) -> bool | None:
+        held = original(self, condition)
+        names = {node.name for node in c.walk(condition) if isinstance(node, c.Name)}
+        return True if held is None and names & self.loops.keys() else held
+
+    return truth
+
+
 def no_parentheses(original: Any) -> Any:
     return lambda expr, _level: original(expr)[0]
 
@@ -208,6 +225,8 @@ CODEGEN: list[tuple[str, str, Install]] = [
     ),
     ("buffers short", "two elements", patched(loops.LoopPrinter, "declare", declared(short))),
     ("loop variables mixed up", "in statements", patched(loops.InstancePrinter, "_loops", loops_renamed)),
+    ("other branch", "where a choice is decided", patched(loops.InstancePrinter, "_truth", other_branch)),
+    ("choices decided", "where they are not", patched(loops.InstancePrinter, "_truth", decided_everywhere)),
     ("no parentheses", "in expressions", patched(printer, "_at_least", lambda _o: lambda x, _l: printer._expr(x)[0])),
     ("braces lost", "around several statements", patched(printer, "_needs_no_braces", braces_lost)),
 ]

@@ -35,9 +35,10 @@ def elements(array: Array, space: isl.Space) -> isl.Set:
 
 
 def text_of(parameters: Iterable[Parameter], value: isl.PwAff) -> c.Expr | None:
-    """An affine expression in the parameters as C; None where it has several cases, or divisions."""
+    """An affine expression in the parameters as C; None where it has several cases, or divisions: of sizes that are
+    multiples of others, too."""
     only = affine_of(value)
-    if only is None or only.dim(isl.dim_type.div):
+    if only is None or only.dim(isl.dim_type.div) or not only.get_denominator_val().is_one():
         return None
     constant = only.get_constant_val()
     found: c.Expr | None = None if constant.is_zero() else c.Literal(str(constant.to_python()))

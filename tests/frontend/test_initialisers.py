@@ -15,6 +15,7 @@ TYPES = """
 struct point { int n; float a[2]; float b; struct { float u, v; } w; };
 struct plane { int h, w; const unsigned char *pix; };
 struct quat { float w, x; };
+enum { FEW = 4 };
 static float x[600]; static unsigned char src[600]; static struct quat q[600];
 static int at(const struct plane *p, int y, int x)
 {
@@ -29,6 +30,9 @@ BODIES = {
     "members out of order": "struct point k = {.b = i, .n = 2}; x[i] = k.n * k.b;",
     "one after a name": "struct point k = {.a = {1, i}, 3, .w = {.v = i}}; x[i] = k.a[1] + 10 * k.b + k.w.v + k.w.u;",
     "elements": "float t[4] = {[2] = 3.0f, i, [0] = 2}; x[i] = t[0] + 3 * t[1] + 7 * t[2] + 11 * t[3];",
+    "length by name": "float t[FEW] = {i}; t[i % FEW] += 2; for (int k = 0; k < FEW; k++) x[i] += t[k] * k;",
+    "length by sizeof": "float t[sizeof src / sizeof src[0] / 150] = {1, i}; t[2] -= i; x[i] = t[2] + t[3] + t[1];",
+    "rows by name": "float t[2][FEW] = {{i}, {1, 2}}; t[1][3] += i; x[i] = t[1][3] + t[1][1] + t[0][3] + t[0][0];",
     "compound literal": "q[i] = (struct quat){.x = i}; x[i] = q[i].x - q[i].w;",
     "struct with a pointer": "struct plane p = {20, 9, src + 180 * (i % 3)}; x[i] = at(&p, i - 3, i % 9);",
     "pointer by name": "struct plane p = {.pix = src + i, .w = 5}; x[i] = p.pix[4] + p.w + p.h;",

@@ -336,3 +336,14 @@ def test_what_two_nests_compute_is_two_statements(read_text: Reader) -> None:
     found = modelled(read_text, body.replace("double s = 0; ", "").replace("x * w[j]", "x * j"))
     assert found.whole is not None
     assert not list(parting_faults(found.whole, found))
+
+
+def test_a_size_that_is_a_multiple_of_another_one(read_text: Reader) -> None:
+    """The table is n long, not `wide / 220` with a fraction."""
+    text = (
+        "#include <math.h>\nvoid f(int n, float *restrict v)\n{\nint wide = 220 * n;\n#pragma scop\n"
+        "for (int s = 0; s < 220; s++) for (int r = 0; r < n; r++) for (int k = 0; k < 6; k++)"
+        " v[k * wide + s * n + r] = expf(r * 0.5f);\n#pragma endscop\n}\n"
+    )
+    (found,) = read_text(text).regions
+    assert made(found.scop) == ["table[r] = expf(r * 0.5f);"]

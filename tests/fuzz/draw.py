@@ -17,6 +17,7 @@ from tests.fuzz.model import (
     Cover,
     Data,
     Declare,
+    Fresh,
     Linear,
     Loop,
     Program,
@@ -56,6 +57,8 @@ class Maker(Windows):
             self.nests.append(self.columns_nest())
         elif self.wide and self.chance(4):
             self.nests.append(self.search_nest())
+        elif self.wide and self.chance(3):
+            self.nests.append(self.fresh_nest())
         else:
             self.add_plain_nest()
         if self.wide and self.nests and self.chance(6):
@@ -200,7 +203,7 @@ class Maker(Windows):
 
 def cleaned(program: Program) -> Program:
     """Without arrays that nothing uses."""
-    used = {node.array for node in nodes(program.nests) if isinstance(node, Access | Data | Cover)}
+    used = {node.array for node in nodes(program.nests) if isinstance(node, Access | Data | Cover | Fresh)}
     return replace(program, arrays=tuple(array for array in program.arrays if array.name in used))
 
 

@@ -28,6 +28,7 @@ from tests.fuzz.model import (
     Declare,
     Exchange,
     Extreme,
+    Fresh,
     If,
     Index,
     Item,
@@ -103,6 +104,8 @@ class _Writer:
         for array in program.arrays:
             if array.kind == "global":
                 self.put(f"static {self.declaration(array)};")
+            if array.kind == "fresh":
+                self.put(f"enum {{ {array.name}_length = {linear(self.layout.extents[array.name][0])} }};")
         heading = len(self.lines)
         self.put(f"void {function}({', '.join(self.arguments())})")
         self.put("{")
@@ -295,6 +298,10 @@ class _Writer:
                     self.put(f"{self.scratch(item)} = {value};")
                 else:
                     self.put(f"{item.type} {item.name} = {value};")
+            case Fresh():
+                array = self.arrays[item.array]
+                values = ", ".join(number(value, array.type) for value in item.values)
+                self.put(f"{array.type} {array.name}[{array.name}_length] = {{{values}}};")
             case Update():
                 type_ = self.temporaries.get(item.name, "double")
                 name = self.shared.get(item.name, item.name)

@@ -207,6 +207,15 @@ class Update:
 
 
 @dataclass(frozen=True, slots=True)
+class Fresh:
+    """`T row[row_length] = {…};`: an array of a body, of an enumerator's length."""
+
+    array: str
+    values: tuple[int, ...]
+    """The first ones, each as the n-th constant of the type; the others are 0."""
+
+
+@dataclass(frozen=True, slots=True)
 class Assert:
     """`assert(condition);`, or a branch that ends the program where it does not hold. In no run it fails."""
 
@@ -282,7 +291,7 @@ class Exchange:
     second: Access
 
 
-Item = Assign | Declare | Update | Assert | Let | Loop | If | Stop | Repeat | Exchange
+Item = Assign | Declare | Fresh | Update | Assert | Let | Loop | If | Stop | Repeat | Exchange
 
 
 @dataclass(frozen=True, slots=True)
@@ -300,7 +309,8 @@ class Array:
     type: str
     rank: int
     kind: str
-    """`argument`, `local`, `global`, `static`; a local with a Cover is not set before the region."""
+    """`argument`, `local`, `global`, `static`, or `fresh`, of a body; a local with a Cover is not set before the
+    region."""
     parameters: tuple[str, ...]
     """For each dimension the parameter in its extent, or '' for a constant one."""
     index: bool = False

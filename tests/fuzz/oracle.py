@@ -196,6 +196,7 @@ def unit(pair: Pair, role: str, build: str = "") -> str:
     names = [pair.function, *helpers.TEXTS, *(array.name for array in program.arrays if array.kind == "global")]
     names += {pair_tag(array.type) for array in program.arrays if array.pair}
     names += {view_tag(array.type) for array in program.arrays if program.views and array.flat}
+    names += [f"{array.name}_length" for array in program.arrays if array.kind == "fresh"]
     names += [f"{pair.function}_by"] if program.called else []
     prefix = f"p{pair.number}_{role}"
     head = "#include <math.h>\n#include <stdlib.h>\n#include <string.h>\n"

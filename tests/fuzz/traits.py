@@ -13,6 +13,7 @@ from tests.fuzz.model import (
     DataTest,
     Declare,
     Exchange,
+    Fresh,
     If,
     Let,
     Loop,
@@ -72,6 +73,7 @@ def traits(program: Program) -> list[str]:
             isinstance(part, DataTest) and isinstance(part.left, Read) and not part.left.access.subscripts
             for part in parts
         ),
+        "arrays of a body": any(isinstance(part, Fresh) for part in parts),
         "conditions with names": any(isinstance(part, If) and bool(part.form) for part in parts),
         "loops that data decide": any(
             isinstance(part, If)

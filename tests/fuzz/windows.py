@@ -11,6 +11,7 @@ from tests.fuzz.model import (
     Compare,
     DataTest,
     Declare,
+    Fresh,
     If,
     Item,
     Linear,
@@ -123,6 +124,27 @@ class Windows(Ordinary):
             otherwise = (replace(inner, body=(self.assign(target, self.place(target, inside), Number(1)),)),)
         form = self.pick(("", "named", "continue")) if not otherwise else self.pick(("", "named"))
         return self.around(loops, (If(test, tuple(items), otherwise, form, self.fresh("in") if form else ""),))
+
+    def fresh_nest(self) -> Item:
+        """A small array of a body with an initialiser: some elements change, all of them are read."""
+        loops = self.drawn_loops(self.pick((1, 2, 2)), [])
+        names = [loop.name for loop in loops]
+        row = replace(self.new_array(1, "local"), kind="fresh", parameters=("",), pair=False, pointer=False)
+        self.arrays[row.name] = replace(row, read_after=False)
+        inner = Loop(
+            "k" if "k" not in (*names, *self.params) else "kk", Linear(), Linear((), self.pick((3, 5, 6))), 1, ()
+        )
+        inside = [*names, inner.name]
+        items: list[Item] = [Fresh(row.name, tuple(self.integer(0, 6) for _ in range(self.pick((1, 1, 2, 3)))))]
+        for _ in range(self.pick((1, 1, 2))):
+            one = Access(row.name, (Linear((), self.integer(0, 2)),))
+            change: Item = Assign(one, self.pick(("=", "+=", "-=")), self.value(names, [], 1))
+            items.append(If(self.condition(names, 60), (change,)) if self.chance(50) else change)
+        target = self.target(self.pick((len(inside), len(names))))
+        read = Read(Access(row.name, (Linear(((inner.name, 1),)),)))
+        value = Op(self.pick(("+", "-")), read, self.value(inside, [], 0))
+        items.append(replace(inner, body=(self.assign(target, self.place(target, inside), value),)))
+        return self.around(loops, tuple(items))
 
     def search_nest(self) -> Item:
         """A loop that ends where a sum or an element of a row says so, and what was found by then."""

@@ -219,6 +219,9 @@ class Converter(Expressions):
         init_range = self.initialiser(given, self.scope.types.shape(node.type)) if given is not None else None
         symbol = self.scope.declare(node, storage, is_loop)
         self.check_type(symbol.shape.element.text, span)
+        if isinstance(given, c_ast.InitList) and any(not d.pointer and d.size is None for d in symbol.shape.dims):
+            message = f"how many elements '{node.name}' has is not known, of which the initialiser sets all"
+            self.refuse("unsupported-declaration", message, span, "write its size as a number, or set it in a loop")
         if set(node.storage or ()) & {"static", "extern", "_Thread_local"}:
             hint = "declare it before '#pragma scop'"
             self.refuse("static-local", f"'{node.name}' is declared static inside the region", span, hint)

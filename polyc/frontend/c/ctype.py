@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from pycparser import c_ast
+from pycparser.c_generator import CGenerator
 
 from polyc.analysis.expressions.constants import COMPARED, evaluated, literal_value
 from polyc.model import ctree as c
@@ -66,6 +69,8 @@ class Types:
     enums: dict[str, c_ast.Node] = field(default_factory=dict)
     layouts: dict[int, tuple[int, int]] = field(default_factory=dict)
     """id of a struct's node -> size and alignment."""
+    size_of: Callable[[str], int | None] = lambda text: None
+    """The bytes of an object, `A` or `A[0]`, where some are known (`symbols.py`)."""
 
     def add_all(self, node: c_ast.Node) -> None:
         """Take up every typedef, struct, union and enum below a node."""
@@ -212,6 +217,9 @@ class Types:
                 return None if found is None or shape.dims else stored(found[0], shape.element)
             case c_ast.UnaryOp(op="sizeof", expr=c_ast.Typename() as type_):
                 size = self.shape(type_).size_bytes
+                return (size, UNSIGNED_LONG) if size else None
+            case c_ast.UnaryOp(op="sizeof", expr=operand):
+                size = self.size_of(CGenerator().visit(operand)) or 0
                 return (size, UNSIGNED_LONG) if size else None
             case c_ast.UnaryOp(op="+" | "-" | "~" | "!" as op, expr=operand):
                 found = self.typed(operand)

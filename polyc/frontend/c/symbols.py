@@ -93,6 +93,9 @@ class Scope:
     symbols: dict[str, Symbol] = field(default_factory=dict)
     """By key."""
 
+    def __post_init__(self) -> None:
+        self.types = replace(self.types, size_of=self.size_of)
+
     def find(self, name: str) -> Symbol | None:
         for block in reversed(self.blocks):
             if name in block:

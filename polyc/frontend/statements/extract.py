@@ -10,7 +10,7 @@ import islpy as isl
 
 from polyc.analysis.expressions.facts import constant, has_jump
 from polyc.analysis.expressions.straight import changes_nothing
-from polyc.errors import Span
+from polyc.errors import InternalError, Span
 from polyc.frontend.c.convert import ends_with, without_jump
 from polyc.frontend.c.functions import ENDS, has_no_effect
 from polyc.frontend.c.state import EVERYTHING, Env, Region, along, lifted_set, number
@@ -277,9 +277,10 @@ class Extractor:
         self.declared_size(node, env)
         if node.init is None:
             return [], env
-        items = self.expression(c.ExprStmt(initialisation(node), node.span), env)
-        self.region.declared[node.name] = env.dims
         symbol = self.region.symbol(node.name)
+        sizes = tuple(dim.size for dim in symbol.shape.dims) if symbol is not None else ()
+        items = self.expression(c.ExprStmt(initialisation(node, sizes), node.span), env)
+        self.region.declared[node.name] = env.dims
         if symbol is None or not symbol.is_integer or node.name not in self.region.settled:
             return items, env
         if node.name in self.region.named:
@@ -356,23 +357,28 @@ def has_writes(accesses: tuple[Raw, ...]) -> bool:
     return any(access.kind is not READ for access in accesses)
 
 
-def initialisation(node: c.Decl) -> c.Expr:
-    """A declaration's initialiser as assignments: `double w[2] = {1, 2};` -> `w[0] = 1, w[1] = 2`."""
+def initialisation(node: c.Decl, sizes: tuple[int | None, ...]) -> c.Expr:
+    """A declaration's initialiser as assignments: `double w[2] = {1, 2};` -> `w[0] = 1, w[1] = 2`.
+
+    sizes: of the array's dimensions, of which each is known where C has initialisers
+    """
     target = c.Name(node.name, node.span)
     if not isinstance(node.init, c.InitList):
         return c.Assign("=", target, node.init or c.Literal("0"), node.span)
     if not node.extents:
         return c.Assign("=", target, c.Cast(node.type, node.init, node.init.span), node.span)
-    items = list(element_values(target, node.extents, node.init))
+    items = list(element_values(target, sizes, node.init))
     return items[0] if len(items) == 1 else c.Comma(tuple(items), node.span)
 
 
-def element_values(target: c.Expr, extents: tuple[c.Expr, ...], value: c.Expr | None) -> Iterator[c.Expr]:
-    """One assignment an element; what the list leaves out is zero."""
-    if not extents:
+def element_values(target: c.Expr, sizes: tuple[int | None, ...], value: c.Expr | None) -> Iterator[c.Expr]:
+    """One assignment an element; what the list leaves out is zero. Raises InternalError."""
+    if not sizes:
         yield c.Assign("=", target, value or c.Literal("0"), target.span)
         return
+    if sizes[0] is None:
+        raise InternalError("an array with an initialiser has no size")
     items = value.items if isinstance(value, c.InitList) else ()
-    for position in range(constant(extents[0]) or len(items)):
+    for position in range(sizes[0]):
         inner = c.Subscript(target, c.Literal(str(position)), target.span)
-        yield from element_values(inner, extents[1:], items[position] if position < len(items) else None)
+        yield from element_values(inner, sizes[1:], items[position] if position < len(items) else None)

@@ -404,7 +404,8 @@ class _Nest:
                 value = value.add(shift.insert_domain(value.domain().get_space()))
             firsts.append(first)
             values.append(value)
-            ends.append(end.gist_params(known))
+            simpler = end.gist_params(known)  # where m = 4 * n is known, it may be m / 4
+            ends.append(end if text_of(self.region.parameters.values(), simpler) is None else simpler)
         texts = tuple(text_of(self.region.parameters.values(), end) for end in ends)
         if any(text is None for text in texts):
             return None

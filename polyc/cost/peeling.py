@@ -8,13 +8,17 @@ from polyc.cost.time import operations
 from polyc.model.program import Program
 from polyc.model.scop import Statement
 from polyc.model.tree import Band, Member, Node, walk
-from polyc.nests.strides import UNROLLED, iterations_below
+from polyc.nests.strides import UNROLLED, iterations, iterations_below
 from polyc.nests.windows import first_inside, window_of
 from polyc.poly import box_volume, names
 
 PEELED = 250
 """Operations of all of their iterations up to which gcc does: 200 instructions where a third is gone by then
 (`max-completely-peeled-insns`), with those of addresses, which are not counted here."""
+
+
+MOST_PEELED = 16
+"""Iterations of a loop that gcc writes out (`max-completely-peel-times`)."""
 
 
 def has_small_windows(statements: list[Statement], around: tuple[Member, ...]) -> bool:
@@ -26,7 +30,11 @@ def has_small_windows(statements: list[Statement], around: tuple[Member, ...]) -
 
 def is_peeled(node: Node, program: Program, around: tuple[Member, ...]) -> bool:
     """Whether C compilers write out the loops of a subtree, by the operations of what they repeat."""
-    inside = {name for n in walk(node) if isinstance(n, Band) for name in names(n.members[0].schedule.domain())}
+    bands = [n for n in walk(node) if isinstance(n, Band)]
+    counted = [iterations(member, program) for band in bands for member in band.members]
+    if any(count is not None and count > MOST_PEELED for count in counted):
+        return False
+    inside = {name for band in bands for name in names(band.members[0].schedule.domain())}
     statements = [program.statements[name] for name in sorted(inside)]
     counts = _windows(statements, around)
     if not counts:

@@ -18,6 +18,8 @@ from polyc.poly import affine_of, names, value_on
 from polyc.records import dataclass
 
 LINE_BYTES = 64
+LONG_WINDOW = 40
+"""Iterations from which on a window is no shorter sum than others: C compilers do not write it out."""
 ROWS, COLUMNS = 64, 512
 """Iterations of the outer loop that a thread takes at a time: rows of long sums, and neighbours in memory."""
 
@@ -176,7 +178,8 @@ def _sum_of(
     if found is None or iterations <= UNROLLED:
         return None
     form, apart = found
-    if not apart and not any(_meets_once(a, statement, (*outer, along, *chain)) for a in reads):
+    short = iterations < LONG_WINDOW or len(chain) > 1
+    if not apart and short and not any(_meets_once(a, statement, (*outer, along, *chain)) for a in reads):
         return None  # a window, which tiles serve better
     return Sum(name, target.array, form, chain, result)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 from itertools import groupby
-from math import inf, prod
+from math import gcd, inf, prod
 
 import islpy as isl
 
@@ -209,6 +209,16 @@ def _strip_of(member: Member, above: tuple[Member, ...], most: int) -> int | Non
     return None
 
 
+def _dividing(count: int, member: Member, above: tuple[Member, ...]) -> int:
+    """Iterations of a strip, up to so many, of which tiles above have a whole number, if that is not far less: their
+    loops have constant lengths."""
+    for tile in above:
+        if tile.role is Role.TILE and tile.size > 0 and _follows(tile, member):
+            whole = gcd(count, tile.size)
+            count = whole if count <= LINES * whole else count
+    return count
+
+
 def _stays(loop: str | None, condition: c.Expr) -> bool:
     """Whether a condition is the same in all iterations of a loop, and asks no data: C compilers take it out of the
     loop."""
@@ -302,6 +312,8 @@ class _Spreader:
             count = (*above, *others)[strip].size
         elif self.kept_in_registers(scalars, filled, count):
             count = min(count, _chains_of(len(scalars)))
+        elif not rows:
+            count = _dividing(count, member, (*above, *others))
         tiles = () if strip is not None or not (scalars or filled) else tile_members((member,), (count,))
         # Columns are filled outside of the other loops, which may read them again.
         outer = (*tiles, *others) if filled else (*others, *tiles)
@@ -393,6 +405,7 @@ class _Spreader:
 
         columns: the loops that might, with the rows that would be copied
         """
+        chained = self.looks_up(inner, spread)
         candidates = [
             m
             for m in band.members
@@ -400,7 +413,7 @@ class _Spreader:
             and self.steps_by_one(m)
             and not self.is_narrow(m)
             and not is_told_inside(m, self.program)
-            and not self.still_below_branches(m)
+            and (chained or not self.still_below_branches(m))
             and not self.clamps_bytes(m)
         ]
         innermost = (n.members[-1] for n in walk(band.child) if isinstance(n, Band) and not has_loops(n.child))
@@ -569,6 +582,17 @@ class _Spreader:
                 if rank and not known and access.exact and step_of(access, position) == 0:
                     return True
         return False
+
+    def looks_up(self, inner: list[Member], carried: frozenset[str]) -> bool:
+        """Whether a step of a recurrence loads an element that the step before it tells: a core waits for that many
+        cycles, in which it could be at those of other iterations, vectors or not."""
+        return any(
+            isinstance(part, c.ArrayRef) and part.array in carried
+            for node in _nodes([m for m in inner if not m.coincident], self.program)
+            if isinstance(node, c.ArrayRef)
+            for subscript in node.subscripts
+            for part in c.walk(subscript)
+        )
 
     def clamps_bytes(self, member: Member) -> bool:
         """Whether what is read along a loop is held at an edge, `a[min(x + dx, n - 1)]`, and has fewer than 4 bytes: no

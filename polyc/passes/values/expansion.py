@@ -14,6 +14,8 @@ from polyc.model import ctree as c
 from polyc.model.program import Program
 from polyc.model.scop import Access, AccessKind, Array, Scop, Statement, Storage
 from polyc.model.tree import Member
+from polyc.nests.strides import step_of
+from polyc.nests.sums import LONG_WINDOW
 from polyc.passes.products.registers import SHORTEST, fewest
 from polyc.poly import affine_of, empty_map, greatest_of, in_name, least_of, maps, out_name
 from polyc.records import dataclass, replace
@@ -209,6 +211,25 @@ def sums_up(
         if (True, True) not in moved and {(True, False), (False, True)} <= moved:
             return True
     return False
+
+
+def is_long_window(program: Program, statement: Statement, array: str, cells: isl.Map) -> bool:
+    """Whether a statement adds up many products along the rows of its result, `x[i + k] * h[k]` or `a[k][i] * x[k]`, of
+    which several go into each of the result's vectors (`jam.py`).
+
+    cells: where the result is, a function of the statement's instances
+    """
+    if not updates(statement, array) or program.scop.arrays[array].element.kind != "float":
+        return False
+    operands = [a for a in statement.accesses if a.array != array and a.relation.dim(_OUT)]
+    inner, along = len(statement.loops) - 1, len(statement.loops) - 2
+    if len(operands) != 2 or not all(a.exact for a in operands):
+        return False
+    low, high = least_of(statement.domain, inner), greatest_of(statement.domain, inner)
+    if not (low.is_int() and high.is_int()) or high.to_python() - low.to_python() + 1 < LONG_WINDOW:
+        return False
+    result = step_of(replace(operands[0], relation=cells), along)
+    return result == 1 and max(step_of(a, along) for a in operands) == 1
 
 
 def updates(statement: Statement, array: str) -> bool:

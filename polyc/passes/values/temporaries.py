@@ -16,8 +16,9 @@ from polyc.model.program import Move, Program, Relocation
 from polyc.model.scop import Access, AccessKind, Array, Scop, Statement, Storage
 from polyc.model.tree import Domain, Filter, Member, Sequence, Step, restrict
 from polyc.model.witness import Finder
+from polyc.nests.sums import streams
 from polyc.passes.buffers.promotion import loops_over
-from polyc.passes.values.expansion import Rows, indices, new_name, sums_up, updates
+from polyc.passes.values.expansion import Rows, indices, is_long_window, new_name, sums_up, updates
 from polyc.poly import in_name, maps, out_name, reaching
 from polyc.records import dataclass, replace
 
@@ -99,7 +100,7 @@ class _Relocator:
         scop = self.program.scop
         statements = [scop.statements[name] for name in names]
         deepest = max((len(s.loops) for s in statements if updates(s, array)), default=0)
-        around = [s for s in statements if 2 <= len(s.loops) < deepest]
+        around = [s for s in statements if 1 <= len(s.loops) < deepest]
         stores = [s for s in around if _stored(scop, s, array) is not None]
         candidates = [_LiveRange.of(self.program, array, names, store) for store in stores]
         ranges = [found for found in candidates if found is not None and found.sums()]
@@ -351,9 +352,14 @@ class _LiveRange:
 
     def is_sum(self, statement: Statement) -> bool:
         """Whether a statement adds up products into the scalar (`expansion.py`), in loops inside of the store's."""
-        deep = len(statement.loops) > len(self.store.loops) >= 2
+        around, cells = len(self.store.loops), self.cell(statement.name)
         kinds = ("float", "int") if self.program.options.gpu else ("float",)
-        return deep and sums_up(self.program, statement, self.array, self.cell(statement.name), kinds)
+        if len(statement.loops) <= around:
+            return False
+        if around >= 2 and sums_up(self.program, statement, self.array, cells, kinds):
+            return True
+        alone = streams(self.program.options) and len(self.names) <= 3 and len(statement.loops) == around + 1
+        return alone and is_long_window(self.program, statement, self.array, cells)
 
     # --- is it allowed?
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from functools import reduce
 
 import islpy as isl
@@ -367,3 +367,20 @@ def _work(statement: Statement, machine: Cpu, lanes: int) -> float:
     busy += CALL * lanes * len(calls)
     moved = sum(a.relation.dim(isl.dim_type.out) > 0 for a in statement.accesses)
     return (busy + max(sums, products) / machine.fma_per_cycle) / lanes + moved / MOVED
+
+
+def looks_up(program: Program, loops: Iterable[Member], carried: Set[str]) -> bool:
+    """Whether a step of a recurrence loads an element that the step before it tells: a core waits for it many cycles,
+    in which it could be at the steps of other iterations, vectors or not.
+
+    loops: those that might carry it; carried: the arrays in which values go from step to step
+    """
+    ran = {name for loop in loops if not loop.coincident for name in names(loop.schedule.domain())}
+    return any(
+        isinstance(part, c.ArrayRef) and part.array in carried
+        for name in ran
+        for node in c.walk(program.statements[name].body)
+        if isinstance(node, c.ArrayRef)
+        for subscript in node.subscripts
+        for part in c.walk(subscript)
+    )

@@ -13,7 +13,7 @@ from polyc.analysis.expressions.straight import unconditional
 from polyc.analysis.extents import elements, on_parameters
 from polyc.analysis.readable import is_chosen
 from polyc.cost.peeling import is_peeled
-from polyc.cost.recurrences import MOST, innermost_bands, rows_of, vectors_in_order, waits_for_nothing
+from polyc.cost.recurrences import MOST, innermost_bands, looks_up, rows_of, vectors_in_order, waits_for_nothing
 from polyc.cost.rows_at_once import involves, pieces_of, plain_accesses
 from polyc.cost.time import CHEAP_CALLS, SET_ERRNO, operations
 from polyc.model import ctree as c
@@ -405,7 +405,7 @@ class _Spreader:
 
         columns: the loops that might, with the rows that would be copied
         """
-        chained = self.looks_up(inner, spread)
+        chained = looks_up(self.program, inner, spread)
         candidates = [
             m
             for m in band.members
@@ -582,17 +582,6 @@ class _Spreader:
                 if rank and not known and access.exact and step_of(access, position) == 0:
                     return True
         return False
-
-    def looks_up(self, inner: list[Member], carried: frozenset[str]) -> bool:
-        """Whether a step of a recurrence loads an element that the step before it tells: a core waits for that many
-        cycles, in which it could be at those of other iterations, vectors or not."""
-        return any(
-            isinstance(part, c.ArrayRef) and part.array in carried
-            for node in _nodes([m for m in inner if not m.coincident], self.program)
-            if isinstance(node, c.ArrayRef)
-            for subscript in node.subscripts
-            for part in c.walk(subscript)
-        )
 
     def clamps_bytes(self, member: Member) -> bool:
         """Whether what is read along a loop is held at an edge, `a[min(x + dx, n - 1)]`, and has fewer than 4 bytes: no

@@ -10,6 +10,7 @@ from typing import TypeAlias
 import islpy as isl
 
 from polyc.analysis.coincident import within_iteration
+from polyc.cost.recurrences import looks_up
 from polyc.model.program import Buffer, Program
 from polyc.model.tree import (
     Band,
@@ -201,7 +202,13 @@ def _sunk(band: Band, program: Program) -> Node:
     still = innermost and not any(strides[id(m)].far for m in innermost)
     if still and makes_no_vectors(band.members[0].schedule.domain(), program):
         return band
-    if unrolled_below(band, program) if loops_below else len(band.members) == 1 or private_between(band, program):
+    if (
+        not loops_below
+        and private_between(band, program)
+        and not looks_up(program, band.members, program.scop.privatizable)
+    ):
+        return band  # what goes from iteration to iteration stays in a register
+    if unrolled_below(band, program) if loops_below else len(band.members) == 1:
         return band
     behind = band.members[[m is best for m in band.members].index(True) + 1 :]
     if not loops_below and behind and iterations_below(replace(band, members=behind), program) <= UNROLLED:

@@ -726,3 +726,29 @@ def test_results_of_a_few_columns_have_register_tiles(kind: str, columns: int, t
     assert result.verified
     assert ("register-tile" in {remark.code for remark in result.program.remarks}) == tiled
     assert check(region, result, sizes=(1, 2, 9, 50)) == []
+
+
+FEW_ROWS_IN_CALLS = """
+static float A[32 * 144], B[144 * 4096], C[32 * 4096];
+static void product(int m, int n, int k, float *restrict a, float *restrict b, float *restrict c)
+{
+#pragma scop
+    for (int i = 0; i < m; i++)
+        for (int l = 0; l < k; l++) {
+            float factor = a[i * k + l];
+            for (int j = 0; j < n; j++)
+                c[i * n + j] += factor * b[l * n + j];
+        }
+#pragma endscop
+}
+void run(void) { product(32, 4096, 144, A, B, C); }
+"""
+
+
+def test_tiles_may_be_larger_than_the_arrays_of_all_calls(tmp_path: Path) -> None:
+    """Of 32 rows, a part of the operand at most as large as a tile: its panel has a constant size."""
+    region = region_of(FEW_ROWS_IN_CALLS, tmp_path)
+    found = compile_region(region, Options(machine="x86-64-v3"))
+    assert found.verified
+    assert "_panel[" in found.text
+    assert "no-register-tile" not in {remark.code for remark in found.program.remarks}

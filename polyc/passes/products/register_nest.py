@@ -370,6 +370,11 @@ class RegisterNest:
         found = bounding_box(cells.coalesce(), self.program.scop.known, self.typical)
         if found is None or found.constant_extents() is not None:
             return found
+        # At the sizes of the calls a tile may be larger than the array: a box of the tile's size does for all sizes.
+        usual = replace(self.program, scop=replace(self.program.scop, usual={}))
+        wide = bounding_box(cells.coalesce(), self.program.scop.known, sample_parameters(usual))
+        if wide is not None and wide.constant_extents() is not None:
+            return wide
         cell = isl.PwMultiAff.from_map(self.everywhere(access.relation))
         moving = [self.values(name, (self.band.members[k],)) for k in self.pair]
         subscripts = range(access.relation.dim(isl.dim_type.out))

@@ -12,7 +12,7 @@ from polyc.analysis.expressions.facts import lvalues, mentions
 from polyc.analysis.expressions.linear import linear
 from polyc.analysis.expressions.straight import ABSOLUTE
 from polyc.codegen.loops.choices import with_branches
-from polyc.codegen.loops.exprs import ExprPrinter, build_for, expression
+from polyc.codegen.loops.exprs import ExprPrinter, build_for, expression, is_narrowed
 from polyc.codegen.loops.generated import Generated, children, marks_of, visit_at, visits_below
 from polyc.codegen.loops.instances import InstancePrinter, Scope, block_of
 from polyc.codegen.loops.iterations import Visit, iterations_of, members_above
@@ -702,7 +702,7 @@ def _keeps_scalar(node: c.Node, spans: bool) -> bool:
     """Whether a loop with this inside is better left to the C compiler. spans: as of `Member`"""
     match node:
         case c.For(pragmas=pragmas):
-            return pragmas != (UNROLLED,) and not spans
+            return is_narrowed(node) if pragmas == (UNROLLED,) else not spans
         case c.While():
             return True
         case _:

@@ -363,12 +363,20 @@ def _spans(member: Member, below: Node, program: Program) -> bool:
         return False
     if _is_short(member, program) or leaps(member, program) or not goes_along(member, program):
         return False
-    if repeats(member, program):
+    if repeats(member, program) or not _all_run(member, program):
         return False
     statements = statements_below(member, program)
     # The elements of a scalar that was spread over an outer loop are those of each iteration of this one.
     spread = {name for b in program.buffers.values() if b.storage == "spread" for name, _ in b.accesses}
     return all(s.name not in spread and _is_even(s, position, program) for s, position in statements)
+
+
+def _all_run(member: Member, program: Program) -> bool:
+    """Whether all statements below a loop have the same of its iterations: others would stand below a branch."""
+    instances = program.scop.domain.intersect(member.schedule.domain()).intersect_params(program.scop.known)
+    values = isl.UnionMap.from_union_pw_aff(member.schedule)
+    ran = [values.intersect_domain(isl.UnionSet.from_set(piece)).range() for piece in sets(instances)]
+    return all(one.is_equal(ran[0]) for one in ran)
 
 
 def _is_even(statement: Statement, position: int, program: Program) -> bool:

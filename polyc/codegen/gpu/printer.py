@@ -27,16 +27,18 @@ from polyc.codegen.gpu.reduce import (
     with_keys,
     with_loads_at_once,
 )
-from polyc.codegen.gpu.stages import SMALLEST_FETCH, Stages
+from polyc.codegen.gpu.stages import Stages
 from polyc.codegen.gpu.turns import in_turns, outside_of_branches
 from polyc.codegen.gpu.whole import whole_tiles
 from polyc.codegen.gpu.words import (
+    AT_ONCE_BYTES,
     HALF,
     INFINITIES,
     STORE_16,
     STORED_BYTES,
     NotMappable,
     Words,
+    alignments,
     cell_of,
     element_type,
     function,
@@ -332,6 +334,11 @@ class KernelPrinter(LoopPrinter):
 
     def element_bytes(self, buffer: Buffer) -> int:
         return self.program.scop.arrays[buffer.array].element.size_bytes
+
+    def copied_at_once(self, buffer: Buffer) -> int:
+        """The bytes of a buffer's element that one instruction may move, as its alignment allows."""
+        element, arrays = self.program.scop.arrays[buffer.array].element, self.program.scop.arrays.values()
+        return alignments(arrays)[element.text] if element.kind == "struct" else element.size_bytes
 
     # --- kernels -------------------------------------------------------------------------------------------------
 
@@ -714,14 +721,16 @@ class KernelPrinter(LoopPrinter):
             self.open.shared[key] = replace(one, extents=(c.Literal("2"), *one.extents))
         self.open.staged |= here
         stage = self.namer.fresh("stage", scope.names)
-        small = frozenset(key for key in here if self.element_bytes(self.program.buffers[key]) < SMALLEST_FETCH)
+        at_once = {key: self.copied_at_once(self.program.buffers[key]) for key in here}
+        small = frozenset(key for key, size in at_once.items() if size not in AT_ONCE_BYTES)
         types = {key: self.element(self.program.buffers[key]) for key in here}
 
         def fresh(wish: str) -> str:
             return self.namer.fresh(wish, scope.names)
 
         sources = {a.name: a.type for a in self.arrays.values() if a.type in _PLAIN}
-        made = Stages(self.dialect, types, stage, fresh, sources, small).of(loop)
+        pieces = {k: n for k, n in at_once.items() if n != self.element_bytes(self.program.buffers[k])}
+        made = Stages(self.dialect, types, stage, fresh, sources, small, pieces).of(loop)
         # Of what is loaded 16 bytes at once, a thread has few.
         kept = [one.extents for one in made.body if isinstance(one, c.Decl) and one.extents and not one.aligned]
         self.open.ahead += sum(prod(int(e.text) for e in extents if isinstance(e, c.Literal)) for extents in kept)

@@ -272,6 +272,7 @@ def render_device_files(path: str, devices: list[tuple[str, ...]], target: str) 
                 regions=regions,
                 double="double" in mentioned,
                 fetch=bool({FETCH, FETCH_16, "__pipeline_commit"} & mentioned),
+                fetch_pieces="polyc_fetch_pieces" in mentioned,
                 fetch16=FETCH_16 in mentioned,
                 load16=LOAD_16 in mentioned,
                 store16=STORE_16 in mentioned,

@@ -11,6 +11,8 @@ from polyc.model.scop import Array, CType, Scop, Struct
 STORE_16 = "polyc_store16"
 """Stores 16 bytes at once: `polyc_store16(&to, &row[0])`."""
 STORED_BYTES = 16
+AT_ONCE_BYTES = (4, 8, STORED_BYTES)
+"""What a thread loads or stores at once, and `cp.async` copies: other sizes trap."""
 HALF = "_Float16"
 """Half precision: a type of memory (`float16.py`). Each dialect spells it in its own way."""
 STRUCT = "polyc_struct_"
@@ -162,19 +164,35 @@ def cell_of(expr: c.Expr) -> c.Expr:
     return expr
 
 
+def alignments(arrays: Iterable[Array]) -> dict[str, int]:
+    """The bytes of which the structs of some arrays' elements, and those in them, begin at multiples. Elements of 4, 8
+    or 16 bytes are moved at once."""
+    whole = {a.layout: a.element.size_bytes for a in arrays if isinstance(a.layout, Struct)}
+    inside = {one for struct in whole for one in struct.inner if one is not struct}
+    wide = {one.text: size for one, size in whole.items() if one not in inside and size in AT_ONCE_BYTES}
+    return {one.text: wide.get(one.text, _alignment(one)) for struct in whole for one in struct.inner}
+
+
+def _alignment(kind: CType | Struct) -> int:
+    """What C aligns a member to."""
+    if isinstance(kind, CType):
+        return kind.size_bytes
+    return max(_alignment(member) for _, member, _ in kind.members)
+
+
 def definitions(arrays: Iterable[Array], aligned: str) -> list[str]:
     """The structs of some arrays' elements, and those in them, each once and behind what it needs.
 
-    aligned: how a dialect begins one of 16 bytes. Elements of 4, 8 or 16 bytes are moved at once.
+    aligned: how a dialect begins one of 16 bytes
     Raises NotMappable where a member has a type that kernels lack.
     """
-    whole = {a.layout: a.element.size_bytes for a in arrays if isinstance(a.layout, Struct)}
-    inside = {one for struct in whole for one in struct.inner if one is not struct}
+    arrays = list(arrays)
+    sizes = alignments(arrays)
     found: dict[str, str] = {}
-    for struct, size in whole.items():
+    for struct in (a.layout for a in arrays if isinstance(a.layout, Struct)):
         for one in struct.inner:
-            wide = one not in inside and size in (4, 8, STORED_BYTES)
-            before = f"{aligned.replace(str(STORED_BYTES), str(size))} " if wide else ""
+            wide = sizes[one.text] > _alignment(one)
+            before = f"{aligned.replace(str(STORED_BYTES), str(sizes[one.text]))} " if wide else ""
             name = STRUCT + one.text.replace(" ", "_")
             found.setdefault(one.text, f"typedef struct {before}{_members(one)} {name};")
     return list(found.values())

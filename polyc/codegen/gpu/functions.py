@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from pycparser import c_ast, c_generator, c_parser
 
@@ -27,16 +27,19 @@ def obstacle(region: Region, target: str) -> str | None:
     scop = region.scop
     try:
         check_words(scop)
-        device_functions(region.preamble, sorted(called(scop)), Words(scop), DIALECTS[target])
+        device_functions(region.preamble, sorted(called(scop)), Words(scop), DIALECTS[target], {})
     except NotMappable as reason:
         return str(reason)
     return None
 
 
-def device_functions(preamble: str, names: Iterable[str], words: Words, dialect: Dialect) -> dict[str, str]:
+def device_functions(
+    preamble: str, names: Iterable[str], words: Words, dialect: Dialect, others: Mapping[str, str]
+) -> dict[str, str]:
     """The text of the functions of these names, and of those that they call, each after what it calls.
 
     preamble: preprocessed declarations of the file, as `Region.preamble`
+    others: names for variables and members in the place of those that mean something else on a device
 
     Raises NotMappable, naming the function, where one does something else than to compute a number, or a struct of
     numbers: with pointers, arrays, static variables or variables of the file, or where it calls itself.
@@ -59,7 +62,7 @@ def device_functions(preamble: str, names: Iterable[str], words: Words, dialect:
         except c_parser.ParseError:
             raise NotMappable(f"a kernel cannot call {name}()") from None
         *_, definition = tree.ext
-        for other in _Function(name, definition, words, dialect).checked():
+        for other in _Function(name, definition, words, dialect, others).checked():
             add(other)
         printed = c_generator.CGenerator().visit(definition).rstrip()
         found[name] = f"static {dialect.device}{printed}"
@@ -96,11 +99,14 @@ def _closed(text: str, start: int, pair: str) -> int | None:
 class _Function:
     """One function, in the words of a device after `checked`."""
 
-    def __init__(self, name: str, definition: c_ast.Node, words: Words, dialect: Dialect) -> None:
+    def __init__(
+        self, name: str, definition: c_ast.Node, words: Words, dialect: Dialect, others: Mapping[str, str]
+    ) -> None:
         self.name = name
         self.definition = definition
         self.words = words
         self.dialect = dialect
+        self.others = others
         self.own: set[str] = set()
         """Its parameters and variables."""
         self.calls: list[str] = []
@@ -128,6 +134,7 @@ class _Function:
         struct = " ".join(_type_words(node.type))
         self.typed(node.type)
         self.own.add(node.name)
+        node.type.declname = self.others.get(node.name, node.name)
         if node.init is not None:
             self.visit(node.init)
         if isinstance(node.init, c_ast.InitList) and len(node.init.exprs) > 1:  # in which C++ converts nothing
@@ -155,10 +162,13 @@ class _Function:
                 raise self.refused()
             case c_ast.Constant(type="string" | "long double"):
                 raise self.refused()
-            case c_ast.ID(name=name) if name not in self.own:
-                raise self.refused()
+            case c_ast.ID(name=name):
+                if name not in self.own:
+                    raise self.refused()
+                node.name = self.others.get(name, name)
             case c_ast.StructRef(type="."):
                 self.visit(node.name)
+                node.field.name = self.others.get(node.field.name, node.field.name)
                 return
             case c_ast.FuncCall(name=c_ast.ID(name=name)):
                 self.call(node, name)

@@ -29,6 +29,8 @@ _ONE = {
 }  # fmt: skip
 _TWO = {"pow", "fmin", "fmax", "fmod", "hypot", "atan2", "copysign", "fdim"}
 _INTEGER = {"abs": "int", "labs": "long", "llabs": "long"}
+FUNCTIONS = frozenset({*_ONE, *_TWO, "abs"})
+"""As OpenCL calls them, which has no others for floats."""
 INFINITIES = {
     f"__builtin_{name}{suffix}": f"HUGE_VAL{suffix.upper()}" for name in ("inf", "huge_val") for suffix in ("", "f")
 }

@@ -54,6 +54,11 @@ PROGRAMS = {
         "for (int i = 0; i < n; i++) { vec3 d = {p[i].x - q[i].x, q[i].y, 2}; o[i] = more(less(p[i], d), q[i].z > 1); "
         "}",
     ),
+    "lists": (
+        "int n, int m, const float *restrict x, struct size *restrict o",
+        "for (int i = 0; i < n; i++) { struct size t[3] = {{-1, 2.5f}, {i, x[i]}}; for (int j = 0; j < m; j++) "
+        "if (x[i * m + j] > t[j % 3].k) t[j % 3].k = x[i * m + j]; o[i] = t[0]; o[i].n += t[1].n + t[2].n; }",
+    ),
     "scalar": (
         "const struct size *s, struct four *p",
         "for (int i = 0; i < s->n; i++) { struct four t = {0}; t.x = s->k; p[i] = t; }",
@@ -71,7 +76,7 @@ def test_the_same_values(name: str, tmp_path: Path) -> None:
     assert_same(region_of(text(name), tmp_path), Options(target="cuda"), (1, 40))
 
 
-@pytest.mark.parametrize("name", ["forces", "whole", "functions"])
+@pytest.mark.parametrize("name", ["forces", "whole", "functions", "lists"])
 def test_the_same_values_by_opencl(name: str, tmp_path: Path) -> None:
     assert_same(region_of(text(name), tmp_path), Options(target="opencl"), (17,))
 

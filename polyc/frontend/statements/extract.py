@@ -277,9 +277,10 @@ class Extractor:
         self.declared_size(node, env)
         if node.init is None:
             return [], env
-        items = self.expression(c.ExprStmt(initialisation(node), node.span), env)
-        self.region.declared[node.name] = env.dims
         symbol = self.region.symbol(node.name)
+        of_structs = symbol is not None and symbol.shape.element.kind == "struct"
+        items = self.expression(c.ExprStmt(initialisation(node, of_structs), node.span), env)
+        self.region.declared[node.name] = env.dims
         if symbol is None or not symbol.is_integer or node.name not in self.region.settled:
             return items, env
         if node.name in self.region.named:
@@ -356,23 +357,26 @@ def has_writes(accesses: tuple[Raw, ...]) -> bool:
     return any(access.kind is not READ for access in accesses)
 
 
-def initialisation(node: c.Decl) -> c.Expr:
+def initialisation(node: c.Decl, of_structs: bool) -> c.Expr:
     """A declaration's initialiser as assignments: `double w[2] = {1, 2};` -> `w[0] = 1, w[1] = 2`."""
     target = c.Name(node.name, node.span)
-    if not isinstance(node.init, c.InitList):
-        return c.Assign("=", target, node.init or c.Literal("0"), node.span)
-    if not node.extents:
-        return c.Assign("=", target, c.Cast(node.type, node.init, node.init.span), node.span)
-    items = list(element_values(target, node.extents, node.init))
+    kind = node.type if of_structs or (isinstance(node.init, c.InitList) and not node.extents) else ""
+    items = list(element_values(target, node.extents, node.init, kind))
     return items[0] if len(items) == 1 else c.Comma(tuple(items), node.span)
 
 
-def element_values(target: c.Expr, extents: tuple[c.Expr, ...], value: c.Expr | None) -> Iterator[c.Expr]:
-    """One assignment an element; what the list leaves out is zero."""
+def element_values(target: c.Expr, extents: tuple[c.Expr, ...], value: c.Expr | None, kind: str) -> Iterator[c.Expr]:
+    """One assignment an element; what the list leaves out is zero, of each member of a struct.
+
+    kind: the type of the elements, where a list may be for a whole one; "" where it may not
+    """
     if not extents:
-        yield c.Assign("=", target, value or c.Literal("0"), target.span)
+        value = value or (c.InitList((c.Literal("0"),)) if kind else c.Literal("0"))
+        if isinstance(value, c.InitList) and kind:
+            value = c.Cast(kind, value, value.span)
+        yield c.Assign("=", target, value, target.span)
         return
     items = value.items if isinstance(value, c.InitList) else ()
     for position in range(constant(extents[0]) or len(items)):
         inner = c.Subscript(target, c.Literal(str(position)), target.span)
-        yield from element_values(inner, extents[1:], items[position] if position < len(items) else None)
+        yield from element_values(inner, extents[1:], items[position] if position < len(items) else None, kind)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from pycparser import c_ast, c_generator, c_parser
 
 from polyc.codegen.gpu.dialect import DIALECTS, Dialect
-from polyc.codegen.gpu.words import NotMappable, Words, called, check_words, function
+from polyc.codegen.gpu.words import ALIASES, KEYWORDS, NotMappable, Words, called, check_words, function
 from polyc.model.scop import Region
 
 _BEFORE = re.compile(
@@ -46,7 +46,8 @@ def device_functions(
     """
     found: dict[str, str] = {}
     waiting: list[str] = []
-    aliases = "".join(f"typedef int {one}; " for one in words.structs if one.isidentifier())
+    known = {*words.structs, *words.named, *ALIASES} - KEYWORDS
+    aliases = "".join(f"typedef int {one}; " for one in known if one.isidentifier())
 
     def add(name: str) -> None:
         if name in found:
@@ -131,15 +132,21 @@ class _Function:
     def declare(self, node: c_ast.Decl) -> None:
         if node.storage or not isinstance(node.type, c_ast.TypeDecl):
             raise self.refused()
-        struct = " ".join(_type_words(node.type))
+        text = " ".join(_type_words(node.type))
         self.typed(node.type)
         self.own.add(node.name)
         node.type.declname = self.others.get(node.name, node.name)
-        if node.init is not None:
+        if isinstance(node.init, c_ast.InitList):
+            self.listed(text, node.init)
+        elif node.init is not None:
             self.visit(node.init)
-        if isinstance(node.init, c_ast.InitList) and len(node.init.exprs) > 1:  # in which C++ converts nothing
-            kinds = self.words.members(struct, len(node.init.exprs))
-            node.init.exprs = [_cast(kind, value) for kind, value in zip(kinds, node.init.exprs, strict=True)]
+
+    def listed(self, struct: str, node: c_ast.InitList) -> None:
+        """A list for a struct, each number in the type of its member: C++ converts nothing there."""
+        self.visit(node)
+        if struct in self.words.structs and not (len(node.exprs) == 1 and _is_zero(node.exprs[0])):
+            kinds = self.words.members(struct, len(node.exprs)).values()
+            node.exprs = [_cast(kind, value) for kind, value in zip(kinds, node.exprs, strict=True)]
 
     def typed(self, node: c_ast.Node) -> None:
         """Put the built-in type in the place of a type."""
@@ -158,14 +165,22 @@ class _Function:
             case c_ast.Typename():
                 self.typed(node.type)
                 return
+            case c_ast.CompoundLiteral(type=c_ast.Typename(type=kind), init=c_ast.InitList() as init):
+                text = " ".join(_type_words(kind))
+                self.typed(kind)
+                self.listed(text, init)
+                return
             case c_ast.UnaryOp(op=op) if op in ("&", "*", "sizeof"):
                 raise self.refused()
             case c_ast.Constant(type="string" | "long double"):
                 raise self.refused()
             case c_ast.ID(name=name):
-                if name not in self.own:
+                if name in self.own:
+                    node.name = self.others.get(name, name)
+                elif name in self.words.enumerators:
+                    node.name = f"({self.words.enumerators[name]})"
+                else:
                     raise self.refused()
-                node.name = self.others.get(name, name)
             case c_ast.StructRef(type="."):
                 self.visit(node.name)
                 node.field.name = self.others.get(node.field.name, node.field.name)
@@ -203,6 +218,10 @@ def _type_words(node: c_ast.Node) -> list[str]:
         case c_ast.TypeDecl(type=c_ast.Struct(name=name, decls=None)):
             return ["struct", name]
     return []
+
+
+def _is_zero(node: c_ast.Node) -> bool:
+    return isinstance(node, c_ast.Constant) and node.value == "0"
 
 
 def _cast(kind: str, value: c_ast.Node) -> c_ast.Cast:

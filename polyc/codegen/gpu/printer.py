@@ -406,7 +406,7 @@ class KernelPrinter(LoopPrinter):
         self.open = None
         while len(grid) > 1 and grid[-1] == c.Literal("1"):
             grid = grid[:-1]
-        body = tuple(c.rewrite(item, self.translated) for item in body)
+        body = self.with_numbers(tuple(c.rewrite(item, self.translated) for item in body), scope)
         types = {a.name: a.type for a in self.arrays.values()}
         body = lowered(body, top, types, self.dialect.half)
         top = tuple(spelled(item, self.dialect.half) for item in top)
@@ -508,11 +508,11 @@ class KernelPrinter(LoopPrinter):
     def translated(self, node: c.Node) -> c.Node | None:
         """The node in words that a kernel has."""
         match node:
-            case c.Cast(type=text, operand=c.InitList(items=items)) if len(items) > 1 and text in self.words.structs:
-                kinds = self.words.members(text, len(items))
-                values = (c.rewrite(item, self.translated) for item in items)
-                listed = c.InitList(tuple(c.Cast(k, value) for k, value in zip(kinds, values, strict=True)))
-                return c.Cast(self.words.type(text), listed)
+            case c.Cast(type=text, operand=c.InitList() as given):
+                return c.Cast(self.words.type(text), self.words.listed(text, given, 0, self.inner))
+            case c.Decl(type=text, init=c.InitList() as given, extents=extents):
+                values = self.words.listed(text, given, len(extents), self.inner)
+                return replace(node, type=self.words.type(text), init=values)
             case c.Cast(type=text, operand=operand):
                 kind = self.words.type(text)
                 return c.Cast(kind, c.rewrite(operand, self.translated)) if kind != text else None
@@ -534,6 +534,23 @@ class KernelPrinter(LoopPrinter):
                 return c.Literal(plain)
             case _:
                 return None
+
+    def inner(self, value: c.Expr) -> c.Expr:
+        return c.rewrite(value, self.translated)
+
+    def with_numbers(self, body: tuple[c.Stmt, ...], scope: Scope) -> tuple[c.Stmt, ...]:
+        """Statements with the numbers of enumerators."""
+        own = {n.name for item in body for n in c.walk(item) if isinstance(n, c.Decl)} | scope.names
+        own |= {a.name for a in self.arrays.values()} | {p.name for p in self.program.scop.parameters}
+
+        def change(node: c.Node) -> c.Node | None:
+            if not isinstance(node, c.Name) or node.name in own or node.name not in self.words.enumerators:
+                return None
+            number = self.words.enumerators[node.name]
+            literal = c.Literal(str(abs(number)))
+            return literal if number >= 0 else c.Unary("-", literal)
+
+        return tuple(c.rewrite(item, change) for item in body)
 
     def of_type(self, kind: str, value: c.Expr) -> c.Expr:
         return value if self.type_of(value) == kind else c.Cast(kind, value)

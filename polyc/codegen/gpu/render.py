@@ -107,6 +107,8 @@ def render_kernels(program: Program, region: Region, stem: str) -> RenderedKerne
     buffers = tuple(a for a in arrays.values() if a.key in used)
     entry = f"polyc_{_identifier(stem)}_{name}"
     kernels = [_kernel_respelled(kernel, names) for kernel in printer.kernels]
+    nodes = (n for kernel in kernels for item in kernel.body for n in c.walk(item))
+    others = words.mentioned([*functions.values(), *(n.type for n in nodes if isinstance(n, c.Decl | c.Cast))])
     bodies = [
         [
             replace(line, text=_with_structs(line.text, name))
@@ -119,7 +121,7 @@ def render_kernels(program: Program, region: Region, stem: str) -> RenderedKerne
         "part": "region",
         "place": f"{Path(scop.span.file).name}:{scop.span.line}",
         "entry": entry,
-        "structs": [_renamed(text, names) for text in definitions(scop.arrays.values(), dialect.aligned)],
+        "structs": [_renamed(text, names) for text in definitions(scop.arrays.values(), others, dialect.aligned)],
         "functions": [_renamed(text, own) for text in functions.values()],
         "kernels": [_kernel(kernel, body, dialect) for kernel, body in zip(kernels, bodies, strict=True)],
         "host": [line for item in host for line in statement(item, 1)],

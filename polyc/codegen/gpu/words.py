@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Callable, Iterable
 
 from polyc.codegen.text.macros import MACROS
 from polyc.model import ctree as c
@@ -17,8 +18,11 @@ HALF = "_Float16"
 """Half precision: a type of memory (`float16.py`). Each dialect spells it in its own way."""
 STRUCT = "polyc_struct_"
 """Begins the names of structs in a region's kernels, until the region's own name stands there."""
+_STRUCT_NAME = re.compile(rf"\b{STRUCT}\w+")
 _WORDS = {"unsigned", "signed", "char", "short", "int", "long", "float", "double"}
-_ALIASES = {
+KEYWORDS = _WORDS | {"_Bool", "_Complex", "void"}
+"""Of C, for types."""
+ALIASES = {
     "size_t": "unsigned long", "ptrdiff_t": "long", "int8_t": "signed char", "uint8_t": "unsigned char",
     "int16_t": "short", "uint16_t": "unsigned short", "int32_t": "int", "uint32_t": "unsigned int",
     "int64_t": "long", "uint64_t": "unsigned long", "ssize_t": "long",
@@ -71,8 +75,14 @@ class Words:
         self.named |= {p.type.text: p.type for p in scop.parameters}
         for statement in scop.statements.values():
             self.named |= {t.text: t for t in statement.loop_types}
+        self.named |= {name: kind for name, kind in scop.named.items() if isinstance(kind, CType)}
         whole = (a.layout for a in scop.arrays.values() if isinstance(a.layout, Struct))
         self.structs = {one.text: one for struct in whole for one in struct.inner}
+        by_members = {one.members: one for one in reversed(self.structs.values())}
+        for name, kind in scop.named.items():  # `struct v3` is `v3`, if an array has it
+            if isinstance(kind, Struct):
+                self.structs.setdefault(name, by_members.setdefault(kind.members, kind))
+        self.enumerators = {name: n for name, n in scop.enumerators.items() if -(2**31) < n < 2**31}
 
     def type(self, text: str) -> str:
         """The built-in type that a type's name stands for. Raises NotMappable."""
@@ -80,24 +90,48 @@ class Words:
         if words and set(words) <= _WORDS and words.count("long") < 3 and words != ["long", "double"]:
             return " ".join(words)
         bare = " ".join(words)
-        if bare in _ALIASES:
-            return _ALIASES[bare]
+        if bare in ALIASES:
+            return ALIASES[bare]
         if bare in (HALF, "__fp16"):
             return HALF
+        if bare in self.structs:
+            return struct_name(self.structs[bare])
         if bare in self.named:
             return element_type(self.named[bare])
         if bare == "void" or bare.startswith(STRUCT):
             return bare
         raise NotMappable(f"the type {text} has no counterpart on a GPU")
 
-    def members(self, text: str, count: int) -> list[str]:
-        """The types of a struct's members, for a list that sets them: C++ converts nothing there. Raises NotMappable
+    def members(self, text: str, count: int) -> dict[str, str]:
+        """A struct's members and their types, for a list that sets them: C++ converts nothing there. Raises NotMappable
         where the list may set less than all, or parts of a member."""
         members = self.structs[text].members if text in self.structs else ()
-        kinds = [element_type(kind) for _, kind, extents in members if isinstance(kind, CType) and not extents]
+        kinds = {name: element_type(kind) for name, kind, extents in members if isinstance(kind, CType) and not extents}
         if not len(kinds) == len(members) == count:
             raise NotMappable(f"a list for {text} has not a number for each member")
         return kinds
+
+    def listed(self, text: str, given: c.Expr, rank: int, change: Callable[[c.Expr], c.Expr]) -> c.Expr:
+        """What a list gives to a variable, or to an array of so many dimensions: each number in the type of its place.
+        Raises NotMappable."""
+        if not isinstance(given, c.InitList):
+            return c.Cast(self.type(text), change(given)) if text not in self.structs else change(given)
+        if rank or text not in self.structs:
+            return c.InitList(tuple(self.listed(text, item, max(rank - 1, 0), change) for item in given.items))
+        if given.items == (c.Literal("0"),):
+            return given
+        kinds = self.members(text, len(given.items)).values()
+        return c.InitList(tuple(c.Cast(k, change(item)) for k, item in zip(kinds, given.items, strict=True)))
+
+    def mentioned(self, texts: Iterable[str]) -> list[Struct]:
+        """The structs of which a text has the names."""
+        words = {word for text in texts for word in _STRUCT_NAME.findall(text)}
+        return [one for one in dict.fromkeys(self.structs.values()) if struct_name(one) in words]
+
+
+def struct_name(struct: Struct) -> str:
+    """In kernels, until the region's own name stands there."""
+    return STRUCT + struct.text.replace(" ", "_")
 
 
 def function(name: str) -> tuple[str, str] | None:
@@ -119,8 +153,10 @@ def check_words(scop: Scop) -> None:
     for parameter in scop.parameters:
         words.type(parameter.type.text)
     for statement in scop.statements.values():
-        for node in c.walk(statement.body):
-            _check_node(node, words)
+        nodes = list(c.walk(statement.body))
+        own = {node.name for node in nodes if isinstance(node, c.Decl)}
+        for node in nodes:
+            _check_node(node, words, own)
 
 
 def _check_array(array: Array) -> None:
@@ -131,7 +167,7 @@ def _check_array(array: Array) -> None:
             raise NotMappable(f"elements of type {text} have no counterpart on a GPU: they have {array.layout}")
         if not array.layout.text:
             raise NotMappable(f"the struct of {array.c_name} has no name")
-        definitions((array,), "")
+        definitions((array,), (), "")
     if any(extent is None for extent in array.extents[1:]):
         raise NotMappable(f"the rows of {array.c_name} have no affine length")
 
@@ -143,13 +179,18 @@ def called(scop: Scop) -> set[str]:
     return {name for name in names if name not in MACROS and name not in INFINITIES and function(name) is None}
 
 
-def _check_node(node: c.Node, words: Words) -> None:
+def _check_node(node: c.Node, words: Words, own: set[str]) -> None:
+    """`own`: variables that the statement declares."""
     match node:
-        case c.Cast(type=text, operand=c.InitList(items=items)) if items != (c.Literal("0"),):
-            words.members(text, len(items))
+        case c.Cast(type=text, operand=c.InitList() as given):
+            words.listed(text, given, 0, lambda value: value)
+        case c.Decl(type=text, init=c.InitList() as given, extents=extents):
+            words.listed(text, given, len(extents), lambda value: value)
         case c.Cast(type=text) | c.Decl(type=text):
             words.type(text)
-        case c.Member() | c.Subscript() if not isinstance(cell_of(node), c.ArrayRef):
+        case c.Member() | c.Subscript() if not isinstance(cell := cell_of(node), c.ArrayRef) and not (
+            isinstance(cell, c.Name) and cell.name in own
+        ):
             raise NotMappable("it uses structs or pointers beside its arrays")
         case c.Unary(op="*" | "&"):
             raise NotMappable("it uses pointers beside its arrays")
@@ -182,8 +223,8 @@ def _alignment(kind: CType | Struct) -> int:
     return max(_alignment(member) for _, member, _ in kind.members)
 
 
-def definitions(arrays: Iterable[Array], aligned: str) -> list[str]:
-    """The structs of some arrays' elements, and those in them, each once and behind what it needs.
+def definitions(arrays: Iterable[Array], others: Iterable[Struct], aligned: str) -> list[str]:
+    """The structs of some arrays' elements, others, and those in them, each once and behind what it needs.
 
     aligned: how a dialect begins one of 16 bytes
     Raises NotMappable where a member has a type that kernels lack.
@@ -191,12 +232,11 @@ def definitions(arrays: Iterable[Array], aligned: str) -> list[str]:
     arrays = list(arrays)
     sizes = alignments(arrays)
     found: dict[str, str] = {}
-    for struct in (a.layout for a in arrays if isinstance(a.layout, Struct)):
+    for struct in (*(a.layout for a in arrays if isinstance(a.layout, Struct)), *others):
         for one in struct.inner:
-            wide = sizes[one.text] > _alignment(one)
+            wide = sizes.get(one.text, 0) > _alignment(one)
             before = f"{aligned.replace(str(STORED_BYTES), str(sizes[one.text]))} " if wide else ""
-            name = STRUCT + one.text.replace(" ", "_")
-            found.setdefault(one.text, f"typedef struct {before}{_members(one)} {name};")
+            found.setdefault(one.text, f"typedef struct {before}{_members(one)} {struct_name(one)};")
     return list(found.values())
 
 
@@ -205,7 +245,7 @@ def _members(struct: Struct) -> str:
     found = []
     for name, kind, extents in struct.members:
         if isinstance(kind, Struct):
-            text = STRUCT + kind.text.replace(" ", "_") if kind.text else f"struct {_members(kind)}"
+            text = struct_name(kind) if kind.text else f"struct {_members(kind)}"
         elif (text := element_type(kind)) == HALF:
             raise NotMappable("a struct has a member of half precision")
         found.append(f"{text} {name}{''.join(f'[{size}]' for size in extents)};")

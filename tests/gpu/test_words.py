@@ -83,7 +83,33 @@ void f(int n, const int *restrict a, const float *restrict b, float *restrict y)
 #pragma endscop
 }
 """
-PROGRAMS = {"types": TYPES, "lists": LISTS, "enumerators": ENUMERATORS}
+FUNCTIONS = """
+#include <math.h>
+#include <stdlib.h>
+static int bits(unsigned x, float y) {
+    int n = 0;
+    while (x) { n += __builtin_popcount(x) + abs(-3); x /= 4; }
+    return isnan(y) ? n : -n;
+}
+void f(int n, const float x[n], const double d[n], const unsigned u[n], float y[n], double z[n], long w[n])
+{
+#pragma scop
+    for (int i = 0; i < n; i++)
+        y[i] = isnan(x[i]) ? 0.0f : (float)lrintf(x[i]) + nearbyintf(x[i] * 3)
+            + ldexpf(x[i], 3) + logbf(x[i]) + remainderf(x[i], 0.3f)
+            + fmaf(x[i], x[i], 1) + signbit(x[i] - 100 * d[i]);
+    for (int i = 0; i < n; i++)
+        z[i] = isfinite(d[i] / x[i]) ? ilogb(d[i])
+            + remainder(d[i], 0.7) + scalbn(d[i], -2) + __builtin_fabs(-d[i]) : -1;
+    for (int i = 0; i < n; i++)
+        w[i] = llrint(d[i] * 10) + lround(d[i] * 7) + llroundf(x[i] * 9)
+            + __builtin_popcount(u[i] + 5) + __builtin_clz(u[i] + 1) + __builtin_popcountll(w[i])
+            + bits(u[i], x[i]) + lrint(x[i] * 1e3) + ilogbf(x[i]);
+#pragma endscop
+}
+"""
+"""Functions of C's library and of gcc that CUDA and OpenCL have, under these names or others, with these bits."""
+PROGRAMS = {"types": TYPES, "lists": LISTS, "enumerators": ENUMERATORS, "functions": FUNCTIONS}
 
 
 @pytest.mark.parametrize("target", ["cuda", "opencl"])

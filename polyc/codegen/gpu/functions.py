@@ -204,10 +204,9 @@ class _Function:
         if known is None:
             self.calls.append(name)
             return
-        plain, kind = known
-        node.args.exprs = [_cast(kind, argument) for argument in node.args.exprs]
-        if self.dialect.name == "opencl":
-            node.name.name = plain
+        pairs = zip(known.arguments, node.args.exprs, strict=True)
+        node.args.exprs = [_cast(kind, argument) if kind else argument for kind, argument in pairs]
+        node.name.name = known.text(self.dialect.name)
 
 
 def _type_words(node: c_ast.Node) -> list[str]:

@@ -524,12 +524,9 @@ class KernelPrinter(LoopPrinter):
                 return c.Literal(INFINITIES[name])
             case c.Call(function=name, arguments=arguments) if (known := function(name)) is not None:
                 # These functions are overloaded in C++ and OpenCL: the type of the argument chooses, not the name.
-                plain_name, kind = known
-                cast = tuple(self.of_type(kind, c.rewrite(a, self.translated)) for a in arguments)
-                if self.dialect.name != "opencl":
-                    return c.Call(name, cast)
-                found = c.Call(plain_name, cast)
-                return c.Cast(kind, found) if plain_name == "abs" else found  # whose result is unsigned
+                pairs = zip(known.arguments, map(self.inner, arguments), strict=True)
+                cast = tuple(self.of_type(kind, value) if kind else value for kind, value in pairs)
+                return c.Call(known.text(self.dialect.name), cast)
             case c.Literal(text=text) if (plain := plain_literal(text)) is not None:
                 return c.Literal(plain)
             case _:
@@ -568,7 +565,7 @@ class KernelPrinter(LoopPrinter):
                 kind = self.type_of(left)
                 return kind if kind in ("float", "double") and kind == self.type_of(right) else None
             case c.Call(function=name) if (known := function(name)) is not None:
-                return known[1]
+                return known.result
             case _:
                 return None
 

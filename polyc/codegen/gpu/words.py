@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from polyc.codegen.text.macros import MACROS
 from polyc.model import ctree as c
 from polyc.model.scop import Array, CType, Scop, Struct
+from polyc.records import dataclass, replace
 
 STORE_16 = "polyc_store16"
 """Stores 16 bytes at once: `polyc_store16(&to, &row[0])`."""
@@ -29,12 +30,14 @@ ALIASES = {
 }  # fmt: skip
 _ONE = {
     "sqrt", "exp", "exp2", "log", "log2", "log10", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh",
-    "floor", "ceil", "fabs", "cbrt", "round", "trunc", "rint", "erf", "erfc", "expm1", "log1p",
+    "floor", "ceil", "fabs", "cbrt", "round", "trunc", "rint", "nearbyint", "erf", "erfc", "expm1", "log1p", "asinh",
+    "acosh", "atanh", "lgamma", "tgamma", "logb",
 }  # fmt: skip
-_TWO = {"pow", "fmin", "fmax", "fmod", "hypot", "atan2", "copysign", "fdim"}
-_INTEGER = {"abs": "int", "labs": "long", "llabs": "long"}
-FUNCTIONS = frozenset({*_ONE, *_TWO, "abs"})
-"""As OpenCL calls them, which has no others for floats."""
+_TWO = {"pow", "fmin", "fmax", "fmod", "hypot", "atan2", "copysign", "fdim", "remainder", "nextafter"}
+_TO_INTEGER = {"lrint": "rint", "llrint": "rint", "lround": "round", "llround": "round"}
+_CLASSES = ("isnan", "isfinite", "signbit")
+_GCC = {f"{name}{end}" for name in ("popcount", "clz") for end in ("", "l", "ll")}
+"""Functions that are the compiler's only with `__builtin_` before their names."""
 INFINITIES = {
     f"__builtin_{name}{suffix}": f"HUGE_VAL{suffix.upper()}" for name in ("inf", "huge_val") for suffix in ("", "f")
 }
@@ -134,14 +137,51 @@ def struct_name(struct: Struct) -> str:
     return STRUCT + struct.text.replace(" ", "_")
 
 
-def function(name: str) -> tuple[str, str] | None:
-    """A function of C's library as (OpenCL's name, the type of its arguments); None for one that kernels lack."""
-    if name in _INTEGER:
-        return "abs", _INTEGER[name]
-    if name in _ONE | _TWO:
-        return name, "double"
-    if name[-1:] == "f" and name[:-1] in _ONE | _TWO:
-        return name[:-1], "float"
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A function of C's library, or of its compilers."""
+
+    cuda: str
+    opencl: str
+    arguments: tuple[str, ...]
+    """Their types, to which C converts them; "" for one that chooses the function."""
+    result: str
+    """The type of its value."""
+
+    def text(self, dialect: str) -> str:
+        """What is called: OpenCL has whole numbers as another type."""
+        if dialect != "opencl":
+            return self.cuda
+        return self.opencl if self.result in ("float", "double") else f"({self.result}){self.opencl}"
+
+
+def _functions() -> dict[str, Function]:
+    found = {name: Function(name, "abs", (kind,), kind) for name, kind in (("abs", "int"), ("labs", "long"))}
+    found["llabs"] = Function("llabs", "abs", ("long",), "long")
+    found |= {name: Function(name, name, ("",), "int") for name in _CLASSES}
+    for end, much, kind in (("", "", "unsigned int"), ("l", "ll", "unsigned long"), ("ll", "ll", "unsigned long")):
+        found[f"popcount{end}"] = Function(f"__popc{much}", "popcount", (kind,), "int")
+        found[f"clz{end}"] = Function(f"__clz{much}", "clz", (kind,), "int")
+    for end, kind in (("", "double"), ("f", "float")):
+        for names, count in ((_ONE, 1), (_TWO, 2), (("fma",), 3)):
+            found |= {name + end: Function(name + end, name, (kind,) * count, kind) for name in names}
+        found[f"nearbyint{end}"] = replace(found[f"nearbyint{end}"], opencl="rint")
+        found |= {f"{n}{end}": Function(f"{n}{end}", "ldexp", (kind, "int"), kind) for n in ("ldexp", "scalbn")}
+        found[f"ilogb{end}"] = Function(f"ilogb{end}", "ilogb", (kind,), "int")
+        found |= {f"{n}{end}": Function(f"{n}{end}", own, (kind,), "long") for n, own in _TO_INTEGER.items()}
+    return found
+
+
+_FUNCTIONS = _functions()
+FUNCTIONS = frozenset(one.opencl for one in _FUNCTIONS.values())
+"""As OpenCL calls them, which has no others for floats."""
+
+
+def function(name: str) -> Function | None:
+    """A function of C's library that kernels have, or gcc's form of one; None for another one."""
+    built_in = name.removeprefix("__builtin_")
+    if built_in != name or name not in _GCC:
+        return _FUNCTIONS.get(built_in)
     return None
 
 

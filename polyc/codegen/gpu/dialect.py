@@ -63,7 +63,7 @@ linux unix blockDim blockIdx gridDim threadIdx warpSize dim3 size_t grid stream
 _OPENCL_WORDS = """
 bool complex constant false generic global half imaginary kernel local pipe private quad read_only read_write true uchar
 uint ulong uniform ushort vec_step write_only linux unix atomic_add barrier get_group_id get_local_id get_num_groups
-groups size_t
+groups size_t event_t sampler_t image1d_t image2d_t image3d_t queue_t reserve_id_t clk_event_t
 """
 
 CUDA = Dialect(

@@ -29,6 +29,7 @@ BODIES = {
     "members out of order": "struct point k = {.b = i, .n = 2}; x[i] = k.n * k.b;",
     "one after a name": "struct point k = {.a = {1, i}, 3, .w = {.v = i}}; x[i] = k.a[1] + 10 * k.b + k.w.v + k.w.u;",
     "elements": "float t[4] = {[2] = 3.0f, i, [0] = 2}; x[i] = t[0] + 3 * t[1] + 7 * t[2] + 11 * t[3];",
+    "structs in an array": "struct quat t[3] = {{i, 1}, {.5f, x[i]}}; x[i] = t[i % 3].w + t[1].x + t[2].w;",
     "compound literal": "q[i] = (struct quat){.x = i}; x[i] = q[i].x - q[i].w;",
     "struct with a pointer": "struct plane p = {20, 9, src + 180 * (i % 3)}; x[i] = at(&p, i - 3, i % 9);",
     "pointer by name": "struct plane p = {.pix = src + i, .w = 5}; x[i] = p.pix[4] + p.w + p.h;",

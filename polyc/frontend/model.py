@@ -47,7 +47,7 @@ from polyc.frontend.region.supposed import choices, never_holds, not_affine, ver
 from polyc.frontend.region.surroundings import Surroundings
 from polyc.frontend.region.wishes import asked_loops, asked_tile, wishes
 from polyc.frontend.sets.affine import Affine
-from polyc.frontend.sets.arrays import extent, make_array, positive_extents
+from polyc.frontend.sets.arrays import extent, make_array, named_types, positive_extents
 from polyc.frontend.sets.atoms import Atoms
 from polyc.frontend.sets.delinear import is_linearised, shaped_items
 from polyc.frontend.sets.intervals import Intervals
@@ -469,6 +469,8 @@ class Modeller:
             orphans=tuple(dict.fromkeys(symbol.c_name for symbol in orphans)),
             orphans_read=frozenset(symbol.c_name for symbol in orphans if symbol.key in read),
             constants=at.constants(made.region),
+            enumerators=made.region.scope.types.constants,
+            named=named_types(made.region.scope.types),
             orphan_functions=at.callees(),
             own_functions=at.own_functions,
             looping_functions=at.chunks.looping_functions,

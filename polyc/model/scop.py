@@ -451,6 +451,10 @@ class Scop:
     """Those of them that the region reads: C compilers warn where the printed code only writes them."""
     constants: tuple[tuple[str, str], ...] = ()
     """Constants of the function, of which the model has the values: names and declarations, `const int taps = 4;`."""
+    enumerators: Mapping[str, int] = field(default_factory=dict)
+    """Constants of the file's enums."""
+    named: Mapping[str, CType | Struct] = field(default_factory=dict)
+    """Names that the file gives to types: of numbers, and of structs that have nothing else (`v3`, `struct v3`)."""
     notes: tuple[Diagnostic, ...] = ()
     """What was approximated, and why."""
     unset: frozenset[str] = frozenset()

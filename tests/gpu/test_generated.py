@@ -137,3 +137,53 @@ def test_an_array_of_each_iteration_of_a_loop_on_the_host(tmp_path: Path) -> Non
     result = compiled(OWN_ROWS, tmp_path, target="cuda")
     (remark,) = (one for one in result.program.remarks if one.code == "not-mapped")
     assert "each iteration of a loop that the host runs has its own m_here" in remark.message
+
+
+WORDS = """
+#include <math.h>
+typedef struct { float new, class; int half; } operator;
+static float and(float this, float kernel)
+{
+    float or = this * kernel;
+    for (int xor = 0; xor < 3; xor++)
+        or += xor;
+    return or;
+}
+static operator make(operator template, float virtual)
+{
+    operator private = template;
+    private.class = virtual;
+    return private;
+}
+void f(int dim3, int kernel, const float template[dim3], float half[dim3], operator this[dim3], float stream[dim3],
+       int grid, int groups, float half_bytes[dim3], const float fabs[dim3], float threadIdx[dim3][kernel],
+       float constant, int n, float local[n])
+{
+#pragma scop
+    for (int new = 0; new < dim3; new++) {
+        half[new] = and(template[new], constant) + fabsf(fabs[new]) + grid;
+        half_bytes[new] = groups;
+        float delete = template[new] * 2;
+        if (delete > 3)
+            delete = sqrtf(delete);
+        stream[new] = delete * delete;
+        this[new] = make(this[new], delete);
+        this[new].new += 1;
+        for (int try = 0; try < kernel; try++)
+            threadIdx[new][try] = threadIdx[new][try] * 2 + this[new].half;
+    }
+    for (int global = 0; global < n; global++) {
+        float private[3] = {1, 2, 3};
+        for (int catch = 0; catch < n; catch++)
+            private[catch % 3] += local[global] * catch;
+        local[global] = private[0] + private[2];
+    }
+#pragma endscop
+}
+"""
+
+
+@pytest.mark.parametrize("target", ["cuda", "opencl"])
+def test_names_that_are_words_of_the_device(target: str, tmp_path: Path) -> None:
+    """Words of C++, of OpenCL, and of the text around kernels, which C leaves to the user."""
+    assert_same(region_of(WORDS, tmp_path), Options(target=target), (17,))

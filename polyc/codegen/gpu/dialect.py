@@ -42,6 +42,8 @@ class Dialect:
     waits: tuple[c.Stmt, ...] = ()
     """What stands behind a group of such copies, and what waits for it."""
 
+    words: frozenset[str] = frozenset()
+    """What a program in C may call its own, and this language, or the text around kernels, has for itself."""
     device: str = ""
     """What stands before a function that kernels call."""
     add: str = "atomicAdd"
@@ -50,6 +52,19 @@ class Dialect:
     def index(self, template: str, axis: str) -> str:
         return template.format(axis=axis, number=AXES.index(axis))
 
+
+_CPP_WORDS = """
+alignas alignof and and_eq asm bitand bitor bool catch char16_t char32_t char8_t class co_await co_return co_yield compl
+concept const_cast consteval constexpr constinit decltype delete dynamic_cast explicit export false friend mutable
+namespace new noexcept not not_eq nullptr operator or or_eq private protected public reinterpret_cast requires
+static_assert static_cast template this thread_local throw true try typeid typename using virtual wchar_t xor xor_eq
+linux unix blockDim blockIdx gridDim threadIdx warpSize dim3 size_t grid stream
+"""
+_OPENCL_WORDS = """
+bool complex constant false generic global half imaginary kernel local pipe private quad read_only read_write true uchar
+uint ulong uniform ushort vec_step write_only linux unix atomic_add barrier get_group_id get_local_id get_num_groups
+groups size_t event_t sampler_t image1d_t image2d_t image3d_t queue_t reserve_id_t clk_event_t
+"""
 
 CUDA = Dialect(
     "cuda",
@@ -69,6 +84,7 @@ CUDA = Dialect(
     True,
     (c.ExprStmt(c.Call("__pipeline_commit", ())),),
     (c.ExprStmt(c.Call("__pipeline_wait_prior", (c.Literal("0"),))),),
+    frozenset(_CPP_WORDS.split()),
     "__device__ ",
 )
 OPENCL = Dialect(
@@ -85,6 +101,7 @@ OPENCL = Dialect(
     "get_num_groups({number})",
     HalfWords("ushort", "polyc_from_half", "polyc_to_half", "polyc_double_to_half"),
     "_Float16",
+    words=frozenset(_OPENCL_WORDS.split()),
     add="atomic_add",
 )
 DIALECTS = {"cuda": CUDA, "opencl": OPENCL}

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from pycparser import c_ast, c_generator, c_parser
 
 from polyc.codegen.gpu.dialect import DIALECTS, Dialect
-from polyc.codegen.gpu.words import NotMappable, Words, called, check_words, function
+from polyc.codegen.gpu.words import ALIASES, KEYWORDS, NotMappable, Words, called, check_words, function
 from polyc.model.scop import Region
 
 _BEFORE = re.compile(
@@ -27,23 +27,27 @@ def obstacle(region: Region, target: str) -> str | None:
     scop = region.scop
     try:
         check_words(scop)
-        device_functions(region.preamble, sorted(called(scop)), Words(scop), DIALECTS[target])
+        device_functions(region.preamble, sorted(called(scop)), Words(scop), DIALECTS[target], {})
     except NotMappable as reason:
         return str(reason)
     return None
 
 
-def device_functions(preamble: str, names: Iterable[str], words: Words, dialect: Dialect) -> dict[str, str]:
+def device_functions(
+    preamble: str, names: Iterable[str], words: Words, dialect: Dialect, others: Mapping[str, str]
+) -> dict[str, str]:
     """The text of the functions of these names, and of those that they call, each after what it calls.
 
     preamble: preprocessed declarations of the file, as `Region.preamble`
+    others: names for variables and members in the place of those that mean something else on a device
 
     Raises NotMappable, naming the function, where one does something else than to compute a number, or a struct of
     numbers: with pointers, arrays, static variables or variables of the file, or where it calls itself.
     """
     found: dict[str, str] = {}
     waiting: list[str] = []
-    aliases = "".join(f"typedef int {one}; " for one in words.structs if one.isidentifier())
+    known = {*words.structs, *words.named, *ALIASES} - KEYWORDS
+    aliases = "".join(f"typedef int {one}; " for one in known if one.isidentifier())
 
     def add(name: str) -> None:
         if name in found:
@@ -59,7 +63,7 @@ def device_functions(preamble: str, names: Iterable[str], words: Words, dialect:
         except c_parser.ParseError:
             raise NotMappable(f"a kernel cannot call {name}()") from None
         *_, definition = tree.ext
-        for other in _Function(name, definition, words, dialect).checked():
+        for other in _Function(name, definition, words, dialect, others).checked():
             add(other)
         printed = c_generator.CGenerator().visit(definition).rstrip()
         found[name] = f"static {dialect.device}{printed}"
@@ -96,11 +100,14 @@ def _closed(text: str, start: int, pair: str) -> int | None:
 class _Function:
     """One function, in the words of a device after `checked`."""
 
-    def __init__(self, name: str, definition: c_ast.Node, words: Words, dialect: Dialect) -> None:
+    def __init__(
+        self, name: str, definition: c_ast.Node, words: Words, dialect: Dialect, others: Mapping[str, str]
+    ) -> None:
         self.name = name
         self.definition = definition
         self.words = words
         self.dialect = dialect
+        self.others = others
         self.own: set[str] = set()
         """Its parameters and variables."""
         self.calls: list[str] = []
@@ -125,14 +132,21 @@ class _Function:
     def declare(self, node: c_ast.Decl) -> None:
         if node.storage or not isinstance(node.type, c_ast.TypeDecl):
             raise self.refused()
-        struct = " ".join(_type_words(node.type))
+        text = " ".join(_type_words(node.type))
         self.typed(node.type)
         self.own.add(node.name)
-        if node.init is not None:
+        node.type.declname = self.others.get(node.name, node.name)
+        if isinstance(node.init, c_ast.InitList):
+            self.listed(text, node.init)
+        elif node.init is not None:
             self.visit(node.init)
-        if isinstance(node.init, c_ast.InitList) and len(node.init.exprs) > 1:  # in which C++ converts nothing
-            kinds = self.words.members(struct, len(node.init.exprs))
-            node.init.exprs = [_cast(kind, value) for kind, value in zip(kinds, node.init.exprs, strict=True)]
+
+    def listed(self, struct: str, node: c_ast.InitList) -> None:
+        """A list for a struct, each number in the type of its member: C++ converts nothing there."""
+        self.visit(node)
+        if struct in self.words.structs and not (len(node.exprs) == 1 and _is_zero(node.exprs[0])):
+            kinds = self.words.members(struct, len(node.exprs)).values()
+            node.exprs = [_cast(kind, value) for kind, value in zip(kinds, node.exprs, strict=True)]
 
     def typed(self, node: c_ast.Node) -> None:
         """Put the built-in type in the place of a type."""
@@ -151,14 +165,25 @@ class _Function:
             case c_ast.Typename():
                 self.typed(node.type)
                 return
+            case c_ast.CompoundLiteral(type=c_ast.Typename(type=kind), init=c_ast.InitList() as init):
+                text = " ".join(_type_words(kind))
+                self.typed(kind)
+                self.listed(text, init)
+                return
             case c_ast.UnaryOp(op=op) if op in ("&", "*", "sizeof"):
                 raise self.refused()
             case c_ast.Constant(type="string" | "long double"):
                 raise self.refused()
-            case c_ast.ID(name=name) if name not in self.own:
-                raise self.refused()
+            case c_ast.ID(name=name):
+                if name in self.own:
+                    node.name = self.others.get(name, name)
+                elif name in self.words.enumerators:
+                    node.name = f"({self.words.enumerators[name]})"
+                else:
+                    raise self.refused()
             case c_ast.StructRef(type="."):
                 self.visit(node.name)
+                node.field.name = self.others.get(node.field.name, node.field.name)
                 return
             case c_ast.FuncCall(name=c_ast.ID(name=name)):
                 self.call(node, name)
@@ -179,10 +204,9 @@ class _Function:
         if known is None:
             self.calls.append(name)
             return
-        plain, kind = known
-        node.args.exprs = [_cast(kind, argument) for argument in node.args.exprs]
-        if self.dialect.name == "opencl":
-            node.name.name = plain
+        pairs = zip(known.arguments, node.args.exprs, strict=True)
+        node.args.exprs = [_cast(kind, argument) if kind else argument for kind, argument in pairs]
+        node.name.name = known.text(self.dialect.name)
 
 
 def _type_words(node: c_ast.Node) -> list[str]:
@@ -193,6 +217,10 @@ def _type_words(node: c_ast.Node) -> list[str]:
         case c_ast.TypeDecl(type=c_ast.Struct(name=name, decls=None)):
             return ["struct", name]
     return []
+
+
+def _is_zero(node: c_ast.Node) -> bool:
+    return isinstance(node, c_ast.Constant) and node.value == "0"
 
 
 def _cast(kind: str, value: c_ast.Node) -> c_ast.Cast:

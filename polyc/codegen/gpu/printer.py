@@ -27,16 +27,18 @@ from polyc.codegen.gpu.reduce import (
     with_keys,
     with_loads_at_once,
 )
-from polyc.codegen.gpu.stages import SMALLEST_FETCH, Stages
+from polyc.codegen.gpu.stages import Stages
 from polyc.codegen.gpu.turns import in_turns, outside_of_branches
 from polyc.codegen.gpu.whole import whole_tiles
 from polyc.codegen.gpu.words import (
+    AT_ONCE_BYTES,
     HALF,
     INFINITIES,
     STORE_16,
     STORED_BYTES,
     NotMappable,
     Words,
+    alignments,
     cell_of,
     element_type,
     function,
@@ -333,6 +335,11 @@ class KernelPrinter(LoopPrinter):
     def element_bytes(self, buffer: Buffer) -> int:
         return self.program.scop.arrays[buffer.array].element.size_bytes
 
+    def copied_at_once(self, buffer: Buffer) -> int:
+        """The bytes of a buffer's element that one instruction may move, as its alignment allows."""
+        element, arrays = self.program.scop.arrays[buffer.array].element, self.program.scop.arrays.values()
+        return alignments(arrays)[element.text] if element.kind == "struct" else element.size_bytes
+
     # --- kernels -------------------------------------------------------------------------------------------------
 
     def kernel(
@@ -399,7 +406,7 @@ class KernelPrinter(LoopPrinter):
         self.open = None
         while len(grid) > 1 and grid[-1] == c.Literal("1"):
             grid = grid[:-1]
-        body = tuple(c.rewrite(item, self.translated) for item in body)
+        body = self.with_numbers(tuple(c.rewrite(item, self.translated) for item in body), scope)
         types = {a.name: a.type for a in self.arrays.values()}
         body = lowered(body, top, types, self.dialect.half)
         top = tuple(spelled(item, self.dialect.half) for item in top)
@@ -501,11 +508,11 @@ class KernelPrinter(LoopPrinter):
     def translated(self, node: c.Node) -> c.Node | None:
         """The node in words that a kernel has."""
         match node:
-            case c.Cast(type=text, operand=c.InitList(items=items)) if len(items) > 1 and text in self.words.structs:
-                kinds = self.words.members(text, len(items))
-                values = (c.rewrite(item, self.translated) for item in items)
-                listed = c.InitList(tuple(c.Cast(k, value) for k, value in zip(kinds, values, strict=True)))
-                return c.Cast(self.words.type(text), listed)
+            case c.Cast(type=text, operand=c.InitList() as given):
+                return c.Cast(self.words.type(text), self.words.listed(text, given, 0, self.inner))
+            case c.Decl(type=text, init=c.InitList() as given, extents=extents):
+                values = self.words.listed(text, given, len(extents), self.inner)
+                return replace(node, type=self.words.type(text), init=values)
             case c.Cast(type=text, operand=operand):
                 kind = self.words.type(text)
                 return c.Cast(kind, c.rewrite(operand, self.translated)) if kind != text else None
@@ -517,16 +524,30 @@ class KernelPrinter(LoopPrinter):
                 return c.Literal(INFINITIES[name])
             case c.Call(function=name, arguments=arguments) if (known := function(name)) is not None:
                 # These functions are overloaded in C++ and OpenCL: the type of the argument chooses, not the name.
-                plain_name, kind = known
-                cast = tuple(self.of_type(kind, c.rewrite(a, self.translated)) for a in arguments)
-                if self.dialect.name != "opencl":
-                    return c.Call(name, cast)
-                found = c.Call(plain_name, cast)
-                return c.Cast(kind, found) if plain_name == "abs" else found  # whose result is unsigned
+                pairs = zip(known.arguments, map(self.inner, arguments), strict=True)
+                cast = tuple(self.of_type(kind, value) if kind else value for kind, value in pairs)
+                return c.Call(known.text(self.dialect.name), cast)
             case c.Literal(text=text) if (plain := plain_literal(text)) is not None:
                 return c.Literal(plain)
             case _:
                 return None
+
+    def inner(self, value: c.Expr) -> c.Expr:
+        return c.rewrite(value, self.translated)
+
+    def with_numbers(self, body: tuple[c.Stmt, ...], scope: Scope) -> tuple[c.Stmt, ...]:
+        """Statements with the numbers of enumerators."""
+        own = {n.name for item in body for n in c.walk(item) if isinstance(n, c.Decl)} | scope.names
+        own |= {a.name for a in self.arrays.values()} | {p.name for p in self.program.scop.parameters}
+
+        def change(node: c.Node) -> c.Node | None:
+            if not isinstance(node, c.Name) or node.name in own or node.name not in self.words.enumerators:
+                return None
+            number = self.words.enumerators[node.name]
+            literal = c.Literal(str(abs(number)))
+            return literal if number >= 0 else c.Unary("-", literal)
+
+        return tuple(c.rewrite(item, change) for item in body)
 
     def of_type(self, kind: str, value: c.Expr) -> c.Expr:
         return value if self.type_of(value) == kind else c.Cast(kind, value)
@@ -544,7 +565,7 @@ class KernelPrinter(LoopPrinter):
                 kind = self.type_of(left)
                 return kind if kind in ("float", "double") and kind == self.type_of(right) else None
             case c.Call(function=name) if (known := function(name)) is not None:
-                return known[1]
+                return known.result
             case _:
                 return None
 
@@ -714,14 +735,16 @@ class KernelPrinter(LoopPrinter):
             self.open.shared[key] = replace(one, extents=(c.Literal("2"), *one.extents))
         self.open.staged |= here
         stage = self.namer.fresh("stage", scope.names)
-        small = frozenset(key for key in here if self.element_bytes(self.program.buffers[key]) < SMALLEST_FETCH)
+        at_once = {key: self.copied_at_once(self.program.buffers[key]) for key in here}
+        small = frozenset(key for key, size in at_once.items() if size not in AT_ONCE_BYTES)
         types = {key: self.element(self.program.buffers[key]) for key in here}
 
         def fresh(wish: str) -> str:
             return self.namer.fresh(wish, scope.names)
 
         sources = {a.name: a.type for a in self.arrays.values() if a.type in _PLAIN}
-        made = Stages(self.dialect, types, stage, fresh, sources, small).of(loop)
+        pieces = {k: n for k, n in at_once.items() if n != self.element_bytes(self.program.buffers[k])}
+        made = Stages(self.dialect, types, stage, fresh, sources, small, pieces).of(loop)
         # Of what is loaded 16 bytes at once, a thread has few.
         kept = [one.extents for one in made.body if isinstance(one, c.Decl) and one.extents and not one.aligned]
         self.open.ahead += sum(prod(int(e.text) for e in extents if isinstance(e, c.Literal)) for extents in kept)

@@ -19,7 +19,7 @@ from polyc.codegen.gpu.functions import device_functions
 from polyc.codegen.gpu.memory import DeviceArray, device_arrays, with_named_sizes
 from polyc.codegen.gpu.printer import Kernel, KernelPrinter, Parameter
 from polyc.codegen.gpu.stages import FETCH, FETCH_16, LOAD_16
-from polyc.codegen.gpu.words import HALF, STORE_16, STRUCT, NotMappable, Words, called, definitions
+from polyc.codegen.gpu.words import FUNCTIONS, HALF, STORE_16, STRUCT, NotMappable, Words, called, definitions
 from polyc.codegen.loops.instances import Scope
 from polyc.codegen.loops.loops import generate
 from polyc.codegen.loops.naming import IDENTIFIER
@@ -29,6 +29,7 @@ from polyc.codegen.text.printer import Line, brackets, expression, lines_of, sta
 from polyc.model import ctree as c
 from polyc.model.program import Origins, Program
 from polyc.model.scop import Array, Region
+from polyc.nests.naming import fresh
 from polyc.records import dataclass, replace
 
 TEMPLATES = {"cuda": ("cuda.cu.j2",), "opencl": ("opencl.cl.j2", "opencl.c.j2")}
@@ -84,6 +85,8 @@ def render_kernels(program: Program, region: Region, stem: str) -> RenderedKerne
     host = c.without_notes(printer.body(made.node, Scope()))
     if any(isinstance(n, c.ArrayRef) for item in host for n in c.walk(item)):
         raise NotMappable("the pass that deals its loops out to blocks and threads was left out")
+    names = _own_names(program, dialect)
+    host = tuple(_respelled(item, names) for item in host)
     searched = [a.name for a in arrays.values() if a.last]
     if searched and all(prod(kernel.block) == 1 for kernel in printer.kernels):
         raise NotMappable(f"no loop of it is parallel, and how much of {searched[0]} is used depends on data")
@@ -94,7 +97,7 @@ def render_kernels(program: Program, region: Region, stem: str) -> RenderedKerne
             f"the CPU is many times as fast"
         )
     words = Words(scop)
-    functions = device_functions(region.preamble, sorted(called(scop)), words, dialect)
+    functions = device_functions(region.preamble, sorted(called(scop)), words, dialect, names)
     own = {one: f"{name}_{one}" for one in functions}  # another region may have them too
     sizes = tuple(Parameter(p.name, words.type(p.type.text)) for p in scop.parameters)
     values = tuple(
@@ -103,31 +106,80 @@ def render_kernels(program: Program, region: Region, stem: str) -> RenderedKerne
     used = {p.array.key for kernel in printer.kernels for p in kernel.parameters if p.array is not None}
     buffers = tuple(a for a in arrays.values() if a.key in used)
     entry = f"polyc_{_identifier(stem)}_{name}"
+    kernels = [_kernel_respelled(kernel, names) for kernel in printer.kernels]
+    nodes = (n for kernel in kernels for item in kernel.body for n in c.walk(item))
+    others = words.mentioned([*functions.values(), *(n.type for n in nodes if isinstance(n, c.Decl | c.Cast))])
     bodies = [
         [
             replace(line, text=_with_structs(line.text, name))
             for item in kernel.body
             for line in lines_of(_calling(item, own), 1)
         ]
-        for kernel in printer.kernels
+        for kernel in kernels
     ]
     parts = {
         "part": "region",
         "place": f"{Path(scop.span.file).name}:{scop.span.line}",
         "entry": entry,
-        "structs": definitions(scop.arrays.values(), dialect.aligned),
+        "structs": [_renamed(text, names) for text in definitions(scop.arrays.values(), others, dialect.aligned)],
         "functions": [_renamed(text, own) for text in functions.values()],
-        "kernels": [_kernel(kernel, body, dialect) for kernel, body in zip(printer.kernels, bodies, strict=True)],
+        "kernels": [_kernel(kernel, body, dialect) for kernel, body in zip(kernels, bodies, strict=True)],
         "host": [line for item in host for line in statement(item, 1)],
-        "numbers": [(p.name, p.type) for p in (*sizes, *values)],
+        "numbers": [(names.get(p.name, p.name), p.type) for p in (*sizes, *values)],
         "lasts": [(a.last, "long") for a in buffers if a.last],
-        "buffers": [_buffer(a, scop.arrays.get(a.key), dialect) for a in buffers],
+        "buffers": [_buffer(_array_respelled(a, names), scop.arrays.get(a.key), dialect) for a in buffers],
     }
     texts = tuple(environment().get_template(name).render(parts) for name in TEMPLATES[dialect.name])
     texts = tuple(_with_structs(text, name) for text in texts)
     # The first file has the kernels, a second one what runs them.
     origins = (origins_in(texts[0], bodies), *(() for _ in texts[1:]))
     return RenderedKernels(_call(entry, sizes, values, buffers, program, given), texts, made.node.to_C_str(), origins)
+
+
+def _own_names(program: Program, dialect: Dialect) -> dict[str, str]:
+    """Other names for those that the user may have given, and which mean something else in the printed text."""
+    arrays = {array.printed_name for array in program.scop.arrays.values()}
+    made = {f"{array}_{ending}" for array in arrays for ending in ("bytes", "device")}  # of the templates
+    taken = program.scop.used_names | set(program.scop.arrays) | set(program.buffers) | made
+    return {word: fresh(f"{word}_", taken) for word in dialect.words | FUNCTIONS | made}
+
+
+def _respelled(node: c.N, names: dict[str, str]) -> c.N:
+    """The tree with other names for the user's variables and members; functions have names of their own."""
+
+    def change(part: c.Node) -> c.Node | None:
+        match part:
+            case c.Name(name=name) if name in names:
+                return replace(part, name=names[name])
+            case c.ArrayRef(array=name) if name in names:
+                return c.rewrite(replace(part, array=names[name]), change)
+            case c.Decl(name=name) if name in names:
+                return c.rewrite(replace(part, name=names[name]), change)
+            case c.Member(field=name) if name in names:
+                return c.rewrite(replace(part, field=names[name]), change)
+            case c.Call(function=name, arguments=(c.Name(name="stream") as first, *others)) if name.startswith(
+                "start_"
+            ):
+                return replace(part, arguments=(first, *(c.rewrite(other, change) for other in others)))
+            case _:
+                return None
+
+    return c.rewrite(node, change)
+
+
+def _array_respelled(array: DeviceArray, names: dict[str, str]) -> DeviceArray:
+    elements = None if array.elements is None else _respelled(array.elements, names)
+    return replace(array, name=names.get(array.name, array.name), elements=elements)
+
+
+def _kernel_respelled(kernel: Kernel, names: dict[str, str]) -> Kernel:
+    return replace(
+        kernel,
+        parameters=tuple(replace(p, name=names.get(p.name, p.name)) for p in kernel.parameters),
+        body=tuple(_respelled(item, names) for item in kernel.body),
+        grid=tuple(_respelled(count, names) for count in kernel.grid),
+        small=None if kernel.small is None else _respelled(kernel.small, names),
+    )
 
 
 def _with_structs(text: str, name: str) -> str:
@@ -272,6 +324,7 @@ def render_device_files(path: str, devices: list[tuple[str, ...]], target: str) 
                 regions=regions,
                 double="double" in mentioned,
                 fetch=bool({FETCH, FETCH_16, "__pipeline_commit"} & mentioned),
+                fetch_pieces="polyc_fetch_pieces" in mentioned,
                 fetch16=FETCH_16 in mentioned,
                 load16=LOAD_16 in mentioned,
                 store16=STORE_16 in mentioned,

@@ -14,7 +14,7 @@ from polyc.codegen.text.printer import UNROLL
 from polyc.codegen.text.tidy import simpler
 from polyc.errors import InternalError
 from polyc.model import ctree as c
-from polyc.records import dataclass, replace
+from polyc.records import dataclass, field, replace
 
 FETCH_16 = "polyc_fetch16"
 """The same for 16 bytes."""
@@ -25,8 +25,8 @@ FETCH = "polyc_fetch"
 
 MOST_AHEAD = 16
 """Turns of a thread whose loads are on their way, at most."""
-SMALLEST_FETCH = 4
-"""Bytes that `cp.async` copies at least."""
+FETCH_PIECES = {4: "polyc_fetch_pieces<float>", 8: "polyc_fetch_pieces<float2>", 16: "polyc_fetch_pieces<float4>"}
+"""The same for an element of more bytes than are copied at once, in pieces of so many bytes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,10 @@ class Stages:
     sources: Mapping[str, str]
     """Names of the kernel's arrays that have plain numbers, and their types."""
     small: frozenset[str] = frozenset()
-    """Panels whose elements have fewer bytes than `cp.async` copies: they go through registers."""
+    """Panels whose elements have fewer bytes than `cp.async` copies, or do not begin at multiples of that: they go
+    through registers."""
+    pieces: Mapping[str, int] = field(default_factory=dict)
+    """Panels whose elements `cp.async` copies in pieces, and the bytes of one."""
 
     def of(self, loop: c.For) -> c.Block:
         """The statement for a loop as it is printed for one place. Raises InternalError."""
@@ -236,8 +239,10 @@ class Stages:
                 case c.ExprStmt(expr=c.Assign(op="=", target=c.ArrayRef(array=array) as target, value=source)) if (
                     array in self.panels and array not in self.small and fetches and _is_element(source)
                 ):
-                    moved = [c.rewrite(part, change) for part in (target, source)]
-                    return c.ExprStmt(self.fetch(*moved))
+                    copy = self.fetch(*(c.rewrite(part, change) for part in (target, source)))
+                    return c.ExprStmt(
+                        replace(copy, function=FETCH_PIECES[self.pieces[array]]) if array in self.pieces else copy
+                    )
                 case c.ArrayRef(array=array, subscripts=subscripts) if array in self.panels:
                     return replace(node, subscripts=(place, *(c.rewrite(s, change) for s in subscripts)))
             return None

@@ -258,8 +258,10 @@ class InstancePrinter:
             return c.If(inside, block_of((body,)))
         assert isinstance(body, c.ExprStmt)
         assert isinstance(body.expr, c.Assign)
-        value = c.Ternary(inside, body.expr.value, c.Literal("0"))
-        return replace(body, expr=replace(body.expr, value=value))
+        (stored,) = (a for a in self.statement.accesses if a.kind is not AccessKind.READ)
+        element, zero = self.program.scop.arrays[stored.array].element, c.Literal("0")
+        nothing = c.Cast(element.text, c.InitList((zero,))) if element.kind == "struct" else zero
+        return replace(body, expr=replace(body.expr, value=c.Ternary(inside, body.expr.value, nothing)))
 
     def _condition(self) -> c.Expr | None:
         """When the instance is one of its domain; None where it always is."""

@@ -91,6 +91,19 @@ def layout_of(types: Types, node: c_ast.Node | None, text: str) -> Struct | str:
     return Struct("" if text.endswith(" None") else text, tuple(found)) if found else "no members that are known"
 
 
+def named_types(types: Types) -> dict[str, CType | Struct]:
+    """As `Scop.named`."""
+    shapes = {name: types.shape(node) for name, node in types.typedefs.items()}
+    found: dict[str, CType | Struct | str] = {
+        name: shape.element if shape.node is None else layout_of(types, shape.node, name)
+        for name, shape in shapes.items()
+        if not shape.dims and not shape.is_function and shape.element.kind in ("int", "float", "struct")
+    }
+    tags = {f"struct {name}": node for name, node in types.tags.items() if isinstance(node, c_ast.Struct)}
+    found |= {name: layout_of(types, node, name) for name, node in tags.items()}
+    return {name: kind for name, kind in found.items() if not isinstance(kind, str)}
+
+
 def extent(
     symbol: Symbol, position: int, region: Region, converter: Converter, function: c_ast.FuncDef, asking: bool = False
 ) -> tuple[isl.PwAff | None, c.Expr | None]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import reduce
 from typing import TypeAlias
 
@@ -278,8 +278,7 @@ class Extractor:
         if node.init is None:
             return [], env
         symbol = self.region.symbol(node.name)
-        sizes = tuple(dim.size for dim in symbol.shape.dims) if symbol is not None else ()
-        items = self.expression(c.ExprStmt(initialisation(node, sizes), node.span), env)
+        items = self.expression(c.ExprStmt(self.initialisation(node), node.span), env)
         self.region.declared[node.name] = env.dims
         if symbol is None or not symbol.is_integer or node.name not in self.region.settled:
             return items, env
@@ -291,6 +290,16 @@ class Extractor:
             return items, env
         given = [replace(item, value_of=node.name) if isinstance(item, Draft) else item for item in items]
         return given, replace(env, values={**env.values, node.name: known})
+
+    def initialisation(self, node: c.Decl) -> c.Expr:
+        """A declaration's initialiser as assignments: `double w[2] = {1, 2};` -> `w[0] = 1, w[1] = 2`."""
+        symbol = self.region.symbol(node.name)
+        of_structs = symbol is not None and symbol.shape.element.kind == "struct"
+        sizes = [dim.size for dim in symbol.shape.dims if not dim.pointer] if symbol is not None else []
+        whole = isinstance(node.init, c.InitList) and not node.extents
+        target = c.Name(node.name, node.span)
+        items = list(element_values(target, sizes, node.init, node.type if of_structs or whole else ""))
+        return items[0] if len(items) == 1 else c.Comma(tuple(items), node.span)
 
     def declared_size(self, node: c.Decl, env: Env) -> None:
         """A variable length array has a positive size where it is declared; elsewhere that is assumed, since codegen
@@ -357,28 +366,21 @@ def has_writes(accesses: tuple[Raw, ...]) -> bool:
     return any(access.kind is not READ for access in accesses)
 
 
-def initialisation(node: c.Decl, sizes: tuple[int | None, ...]) -> c.Expr:
-    """A declaration's initialiser as assignments: `double w[2] = {1, 2};` -> `w[0] = 1, w[1] = 2`.
+def element_values(target: c.Expr, sizes: Sequence[int | None], value: c.Expr | None, kind: str) -> Iterator[c.Expr]:
+    """One assignment an element; what the list leaves out is zero, of each member of a struct. Raises InternalError.
 
-    sizes: of the array's dimensions, of which each is known where C has initialisers
+    sizes: of the array's dimensions, of which each is known where C has initialisers; kind: the type of the elements,
+    where a list may be for a whole one; "" where it may not
     """
-    target = c.Name(node.name, node.span)
-    if not isinstance(node.init, c.InitList):
-        return c.Assign("=", target, node.init or c.Literal("0"), node.span)
-    if not node.extents:
-        return c.Assign("=", target, c.Cast(node.type, node.init, node.init.span), node.span)
-    items = list(element_values(target, sizes, node.init))
-    return items[0] if len(items) == 1 else c.Comma(tuple(items), node.span)
-
-
-def element_values(target: c.Expr, sizes: tuple[int | None, ...], value: c.Expr | None) -> Iterator[c.Expr]:
-    """One assignment an element; what the list leaves out is zero. Raises InternalError."""
     if not sizes:
-        yield c.Assign("=", target, value or c.Literal("0"), target.span)
+        value = value or (c.InitList((c.Literal("0"),)) if kind else c.Literal("0"))
+        if isinstance(value, c.InitList) and kind:
+            value = c.Cast(kind, value, value.span)
+        yield c.Assign("=", target, value, target.span)
         return
     if sizes[0] is None:
         raise InternalError("an array with an initialiser has no size")
     items = value.items if isinstance(value, c.InitList) else ()
     for position in range(sizes[0]):
         inner = c.Subscript(target, c.Literal(str(position)), target.span)
-        yield from element_values(inner, sizes[1:], items[position] if position < len(items) else None)
+        yield from element_values(inner, sizes[1:], items[position] if position < len(items) else None, kind)

@@ -10,6 +10,7 @@
 /* Starts to copy an element into shared memory (cp.async, from sm_80 on), or a zero where it lies outside. */
 template <typename T> static __device__ __forceinline__ void polyc_fetch(T *to, const T *from, bool inside)
 {
+  static_assert(sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16, "nvcc makes a trap of other sizes");
   __pipeline_memcpy_async(to, from, sizeof(T), inside ? 0 : sizeof(T));
 }
 

@@ -57,6 +57,11 @@ static inline double2 make_double2(double x, double y) { return {x, y}; }
 static inline double3 make_double3(double x, double y, double z) { return {x, y, z}; }
 static inline double4 make_double4(double x, double y, double z, double w) { return {x, y, z, w}; }
 
+static inline int __popc(unsigned x) { return __builtin_popcount(x); }
+static inline int __popcll(unsigned long long x) { return __builtin_popcountll(x); }
+static inline int __clz(int x) { return x ? __builtin_clz((unsigned)x) : 32; }
+static inline int __clzll(long long x) { return x ? __builtin_clzll((unsigned long long)x) : 64; }
+
 struct dim3 {
     unsigned x, y, z;
     constexpr dim3(unsigned x = 1, unsigned y = 1, unsigned z = 1) : x(x), y(y), z(z) {}

@@ -80,6 +80,47 @@ OTHER_SUMS = {
     "products": ("int s[256]", "s[px[i]] *= 3"),
     "read": ("int s[256]", "s[px[i]] += s[i % 256]"),
 }
+PADDED = """
+void conv(float x[2][1][14][28], float w[64][1][3][3], float b[64], float t[2][64][14][28])
+{
+#pragma scop
+    for (int n = 0; n < 2; n++)
+        for (int o = 0; o < 64; o++)
+            for (int i = 0; i < 14; i++)
+                for (int j = 0; j < 28; j++) {
+                    float s = b[o];
+                    for (int r = 0; r < 3; r++)
+                        for (int q = 0; q < 3; q++) {
+                            int y = i - 1 + r, z = j - 1 + q;
+                            if (y < 0 || y >= 14 || z < 0 || z >= 28)
+                                continue;
+                            s += x[n][0][y][z] * w[o][0][r][q];
+                        }
+                    t[n][o][i][j] = s;
+                }
+#pragma endscop
+}
+"""
+TRANSPOSED = """
+void up(float d[2][8][2][56], float w[8][64][2][2], float y[2][64][4][112])
+{
+#pragma scop
+    for (int n = 0; n < 2; n++) {
+        for (int u = 0; u < 64; u++)
+            for (int i = 0; i < 4; i++)
+                for (int j = 0; j < 112; j++)
+                    y[n][u][i][j] = 0;
+        for (int o = 0; o < 8; o++)
+            for (int u = 0; u < 64; u++)
+                for (int i = 0; i < 2; i++)
+                    for (int j = 0; j < 56; j++)
+                        for (int r = 0; r < 2; r++)
+                            for (int q = 0; q < 2; q++)
+                                y[n][u][2 * i + r][2 * j + q] += d[n][o][i][j] * w[o][u][r][q];
+    }
+#pragma endscop
+}
+"""
 CALLS = """
 #include <math.h>
 static inline float lower(float x, float least) { return x < least ? least : x; }
@@ -179,3 +220,17 @@ def test_same_values(text: str, target: str, tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_same_values_of_functions(tmp_path: Path) -> None:
     assert_same(region_of(CALLS, tmp_path), Options(target="cuda"))
+
+
+@TARGETS
+@pytest.mark.parametrize("text", [PADDED, TRANSPOSED], ids=["from -1 on", "in steps of two"])
+def test_an_index_for_loops_from_anywhere(text: str, target: str, tmp_path: Path) -> None:
+    result = assert_same(region_of(text, tmp_path), Options(target=target))
+    assert any("% 34 + -1;" in kernels or "2 * (c % 56)" in kernels for kernels in result.device)
+
+
+def test_the_result_of_a_loop_of_one_iteration_is_in_registers(tmp_path: Path) -> None:
+    """One image: the copies of a tile's result have its index, which no loop counts."""
+    text = PADDED.replace("[2][1]", "[1][1]").replace("[2][64]", "[1][64]").replace("n < 2", "n < 1")
+    result = assert_same(region_of(text, tmp_path), Options(target="cuda"))
+    assert "register-tile" in {remark.code for remark in result.program.remarks}

@@ -121,6 +121,42 @@ void up(float d[2][8][2][56], float w[8][64][2][2], float y[2][64][4][112])
 #pragma endscop
 }
 """
+FEW_THREADS = {
+    "stages": (
+        "void f(unsigned key[64][1024])",
+        """for (int k = 2; k <= 1024; k <<= 1)
+        for (int j = k >> 1; j > 0; j >>= 1)
+            for (int r = 0; r < 64; r++)
+                for (int i = 0; i < 1024; i++)
+                    if ((i ^ j) > i && (key[r][i] > key[r][i ^ j]) == ((i & k) == 0))
+                        key[r][i] = key[r][i ^ j];""",
+        "the loops of S0 run in order, on one thread",
+    ),
+    "cells that data choose": (
+        "void f(int n, float x[n], float v[n], float out[8][512])",
+        """for (int c = 0; c < 8; c++)
+        for (int s = 0; s < n; s++) {
+            int k = (int)x[s];
+            if (k >= 0 && k < 512)
+                out[c][k] += v[s];
+        }""",
+        "a loop around S0 runs in order, on 8 threads",
+    ),
+}
+FEW_BESIDE_MANY = """
+void f(int n, int m, int key[64], float a[n][m])
+{
+#pragma scop
+    for (int k = 2; k <= 64; k <<= 1)
+        for (int i = 0; i < 64; i++)
+            if (key[i] > key[i / k])
+                key[i / k] = key[i];
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < m; j++)
+            a[i][j] *= 2;
+#pragma endscop
+}
+"""
 CALLS = """
 #include <math.h>
 static inline float lower(float x, float least) { return x < least ? least : x; }
@@ -198,6 +234,19 @@ def test_functions_of_the_file(tmp_path: Path) -> None:
     assert first < second < text.index("__global__")
     assert "sqrt((double) (k + i))" in text
     assert "shares_16_share(x[i] * 3 - 2)" in text
+
+
+@pytest.mark.parametrize("name", FEW_THREADS)
+def test_few_threads_are_left_to_the_cpu(name: str, tmp_path: Path) -> None:
+    head, loops, why = FEW_THREADS[name]
+    result = compiled(f"{head}\n{{\n#pragma scop\n    {loops}\n#pragma endscop\n}}\n", tmp_path, target="cuda")
+    assert not result.device
+    (message,) = (remark.message for remark in result.program.remarks if remark.code == "not-mapped")
+    assert why in message
+
+
+def test_few_threads_beside_many(tmp_path: Path) -> None:
+    assert compiled(FEW_BESIDE_MANY, tmp_path, target="cuda").device
 
 
 @pytest.mark.parametrize("name", NOT_PLAIN)

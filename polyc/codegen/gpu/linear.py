@@ -62,7 +62,9 @@ def linear_loop(printer: KernelPrinter, node: isl.AstNode, member: Member, scope
     name = printer.namer.fresh("c", below.names)
     # 32 bits are divided faster than 64. A step of a grid that polyc chose is no longer than all iterations.
     short = member.mapped == ALL_THREADS or printer.program.options.grid is None
-    small = short and isinstance(total, c.Literal) and int(total.text) * max(one.step for one in loops) <= MOST_IN_32_BITS
+    small = (
+        short and isinstance(total, c.Literal) and int(total.text) * max(one.step for one in loops) <= MOST_IN_32_BITS
+    )
     kind = "int" if small else "long"
     body = printer.body(inner, replace(below, names=below.names | {name}))
     used = {n.name for item in body for n in c.walk(item) if isinstance(n, c.Name)}

@@ -128,8 +128,8 @@ def test_a_nest_that_is_no_kernel_keeps_no_other_from_being_one() -> None:
     """What one part leaves to another one is needed after it, whatever is after all of them."""
     run = run_of("compile", ONE_IN_THE_WAY, {"target": "cuda"})
     assert [(one.program.scop.span.line, sorted(one.program.scop.live_out)) for one in run.compiled] == [
-        (9, ["t"]),
-        (14, ["b"]),
+        (8, ["t"]),
+        (13, ["b"]),
     ]
     assert all(one.device for one in run.compiled)
     (told,) = run.source.left

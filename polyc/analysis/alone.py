@@ -75,9 +75,10 @@ def most_work_alone(program: Program) -> Alone | None:
             threads = _threads(domain, mapped)
             if threads is None or threads >= FEW:
                 continue
-            work = _work(_of_one_thread(domain, mapped)).times(inside[own.name])
+            around = _work(_of_one_thread(domain, mapped))
+            work = around.times(inside[own.name])
             if work.is_long and not any(work.is_little_beside(other) for other in every):
-                return Alone(own.name, threads, inside[own.name].is_long)
+                return Alone(own.name, threads, not around.is_long)
     return None
 
 

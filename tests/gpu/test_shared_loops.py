@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from polyc.codegen.gpu import printer
+from polyc.codegen.gpu.words import NoKernelForm
 from polyc.model.program import Options
 from tests.gpu.test_kernels import TARGETS, assert_same
 from tests.programs import compiled, region_of
@@ -283,3 +285,17 @@ def test_the_result_of_a_loop_of_one_iteration_is_in_registers(tmp_path: Path) -
     text = PADDED.replace("[2][1]", "[1][1]").replace("[2][64]", "[1][64]").replace("n < 2", "n < 1")
     result = assert_same(region_of(text, tmp_path), Options(target="cuda"))
     assert "register-tile" in {remark.code for remark in result.program.remarks}
+
+
+def test_loops_of_a_form_that_no_kernel_has(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The pass that gave them this form is left out, before the region is left to the CPU."""
+
+    def refused(*_: object) -> None:
+        raise NoKernelForm("a form of its own")
+
+    monkeypatch.setattr(printer, "linear_loop", refused)
+    result = compiled(PADDED, tmp_path, target="cuda")
+    assert result.passed
+    assert result.device
+    (told,) = (remark for remark in result.program.remarks if "left_out" in remark.data)
+    assert told.message.endswith("no kernel (a form of its own); the pass registers was left out")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import islpy as isl
 
 from polyc.analysis.expressions.linear import linear
-from polyc.codegen.gpu.words import NotMappable
+from polyc.codegen.gpu.words import NoKernelForm
 from polyc.codegen.loops.instances import Scope, block_of
 from polyc.codegen.text.arith import ZERO, divided, plus, product_of, times, trips_of
 from polyc.model import ctree as c
@@ -57,7 +57,7 @@ def linear_loop(printer: KernelPrinter, node: isl.AstNode, member: Member, scope
     index, step = printer.share_of(member)
     mentioned = {n.name for n in c.walk(total) if isinstance(n, c.Name)}
     if printer.open is None or mentioned & (scope.names - printer.open.host):
-        raise NotMappable(f"how often the loop {member.name} runs depends on another one of its kernel")
+        raise NoKernelForm(f"how often the loop {member.name} runs depends on another one of its kernel")
     printer.count(member, trips_of(ZERO, total, printer.together(member)), scope)
     name = printer.namer.fresh("c", below.names)
     # 32 bits are divided faster than 64. A step of a grid that polyc chose is no longer than all iterations.
@@ -90,14 +90,14 @@ def _chain(printer: KernelPrinter, node: isl.AstNode, scope: Scope) -> tuple[lis
     iterator = str(node.for_get_iterator().get_id().get_name())
     while True:
         if kind_of(node) != "for_" or str(node.for_get_iterator().get_id().get_name()) != iterator:
-            raise NotMappable("loops that share an index do not stand inside of each other")
+            raise NoKernelForm("loops that share an index do not stand inside of each other")
         name = printer.namer.fresh(scope.members[iterator].name, scope.names)
         scope = replace(
             scope, iterators=scope.iterators | {iterator: c.Name(name)}, names=scope.names | {name}, hoisted=frozenset()
         )
         start = printer.printer(scope).convert(node.for_get_init())
         if node.for_is_degenerate():
-            raise NotMappable(f"the loop {name} shares an index with others, and isl has left it out")
+            raise NoKernelForm(f"the loop {name} shares an index with others, and isl has left it out")
         condition = printer.condition(node.for_get_cond(), printer.printer(scope))
         assert isinstance(condition, c.Binary)
         end = condition.right if condition.op == "<" else c.Binary("+", condition.right, c.Literal("1"))
@@ -113,7 +113,7 @@ def _width(loop: _Counted) -> int:
     width = _trips(loop)
     if isinstance(width, c.Literal):
         return int(width.text)
-    raise NotMappable(f"the loop {loop.name} shares an index with others, and has no constant length")
+    raise NoKernelForm(f"the loop {loop.name} shares an index with others, and has no constant length")
 
 
 def _trips(loop: _Counted) -> c.Expr:

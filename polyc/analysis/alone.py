@@ -11,8 +11,8 @@ from polyc.analysis.expressions.facts import constant
 from polyc.analysis.inside import counted
 from polyc.model import ctree as c
 from polyc.model.program import Program
-from polyc.model.tree import Band, Extension, Leaf, Mark, Member, Node, Sequence, instances_below
-from polyc.poly import affine_map, affine_of, constant_of, set_name, sets, value_on
+from polyc.model.tree import Band, Extension, Leaf, Mark, Member, Node, Role, Sequence, instances_below
+from polyc.poly import affine_map, affine_of, constant_of, in_name, maps, out_name, set_name, sets, value_on
 from polyc.records import dataclass
 
 LONG = 1000
@@ -33,6 +33,8 @@ class Alone:
     threads: int
     whole: bool
     """Whether these are loops inside of the statement, of which the model knows nothing."""
+    carried: tuple[str, ...]
+    """What one iteration of the outermost loop that is in order hands to a later one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +68,7 @@ def most_work_alone(program: Program) -> Alone | None:
     scop = program.scop
     inside = {name: _inside(one.body) for name, one in scop.statements.items()}
     every = [_work(one.domain).times(inside[name]) for name, one in scop.statements.items()]
-    for instances, mapped in _leaves(program.tree.child, program.tree.domain):
+    for instances, mapped, first in _leaves(program.tree.child, program.tree.domain):
         for piece in sets(instances):
             own = scop.statements.get(set_name(piece))
             if own is None:
@@ -78,26 +80,47 @@ def most_work_alone(program: Program) -> Alone | None:
             around = _work(_of_one_thread(domain, mapped))
             work = around.times(inside[own.name])
             if work.is_long and not any(work.is_little_beside(other) for other in every):
-                return Alone(own.name, threads, not around.is_long)
+                return Alone(own.name, threads, not around.is_long, _carried(program, first))
     return None
 
 
 def _leaves(
-    node: Node, reaching: isl.UnionSet, mapped: tuple[Member, ...] = ()
-) -> Iterator[tuple[isl.UnionSet, tuple[Member, ...]]]:
-    """What runs below no reduction, with the loops around it that are dealt out to blocks or threads."""
+    node: Node, reaching: isl.UnionSet, mapped: tuple[Member, ...] = (), first: Member | None = None
+) -> Iterator[tuple[isl.UnionSet, tuple[Member, ...], Member | None]]:
+    """What runs below no reduction, with the loops around it that are dealt out to blocks or threads, and the outermost
+    one of the others."""
     match node:
         case Mark(kind="reduce"):
             return
         case Leaf():
-            yield reaching, mapped
+            yield reaching, mapped, first
         case Sequence(children=steps):
             for step in steps:
-                yield from _leaves(step.child, instances_below(step).intersect(reaching), mapped)
+                yield from _leaves(step.child, instances_below(step).intersect(reaching), mapped, first)
         case Band(members=members, child=child):
-            yield from _leaves(child, reaching, (*mapped, *(m for m in members if m.mapped)))
+            first = first or next((m for m in members if not m.mapped and m.role is not Role.TILE), None)
+            yield from _leaves(child, reaching, (*mapped, *(m for m in members if m.mapped)), first)
         case Mark(child=child) | Extension(child=child):
-            yield from _leaves(child, reaching, mapped)
+            yield from _leaves(child, reaching, mapped, first)
+
+
+def _carried(program: Program, loop: Member | None) -> tuple[str, ...]:
+    """The names of arrays through which statements hand values of their own from one iteration of a loop to another."""
+    if loop is None:
+        return ()
+    value, arrays = isl.UnionMap.from_union_pw_aff(loop.schedule), program.scop.arrays
+    return tuple(
+        arrays[array].c_name
+        for array, flow in sorted(program.dependences.flow_by_array.items())
+        if array in arrays and any(_moves(one, value) for one in maps(flow) if in_name(one) == out_name(one))
+    )
+
+
+def _moves(flow: isl.Map, value: isl.UnionMap) -> bool:
+    """Whether instances that a dependence goes between differ in a value."""
+    pairs = isl.UnionMap.from_map(flow)
+    there = pairs.apply_domain(value).apply_range(value)
+    return any(not one.is_subset(isl.Map.identity(one.get_space())) for one in maps(there))
 
 
 def _values(domain: isl.Set, mapped: tuple[Member, ...]) -> isl.Map | None:

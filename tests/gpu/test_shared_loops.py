@@ -142,9 +142,24 @@ FEW_THREADS = {
             if (k >= 0 && k < 512)
                 out[c][k] += v[s];
         }""",
-        "a loop around S0 runs in order, on 8 threads",
+        "runs in order, which hands on out, on 8 threads",
     ),
 }
+FEW_THREADS["a counter"] = (
+    "void f(int n, int m, float x[n][m], float y[n][m], int *hits)",
+    """for (int i = 0; i < n; i++)
+        for (int j = 0; j < m; j++) {
+            float s = 0;
+            for (int k = 0; k < m; k++)
+                s += x[i][k] * x[j % 8][k];
+            if (s > 127) {
+                s = 127;
+                (*hits)++;
+            }
+            y[i][j] = s;
+        }""",
+    "runs in order, which hands on hits, on one thread",
+)
 FEW_BESIDE_MANY = """
 void f(int n, int m, int key[64], float a[n][m])
 {

@@ -166,6 +166,8 @@ class Detector:
     """Of each block: its items, and those of them that are no marks."""
     bare: list[c_ast.Compound] = field(default_factory=list)
     """Blocks that hold a loop which has no braces around it in the text: the body of another loop, or a branch."""
+    top: c_ast.Compound | None = None
+    """The block that is searched first: no loop stands around its statements that would copy arrays each time."""
     unfinished: int = 0
     """The statements of the loops around, if the budget was used up for them."""
     steering: dict[int, dict[str, int]] = field(default_factory=dict)
@@ -192,7 +194,8 @@ class Detector:
             return
         assert item.is_function
         self.targets = jumped_to(self.parsed.function.body)
-        self.block(self.parsed.function.body)
+        self.top = self.parsed.function.body
+        self.block(self.top)
 
     def why_not_in_other_builds(self, start: int, end: int) -> str | None:
         """Why all of a function is left alone, by what only a build with OpenMP has of it."""
@@ -229,6 +232,7 @@ class Detector:
         except NotRead:
             parts = []
         if isinstance(reason, Apart) and len(parts) > 1:
+            self.top = block
             self.halves(block, parts, 0, len(parts) - 1)
             return
         if deep:
@@ -470,7 +474,8 @@ class Detector:
             return {0: told}
         if bad or reason is not None:
             block.block_items = before
-            if not bad and (region.scop.shared or isinstance(reason, Apart)) and len(parts) > 1:
+            alone = region.scop.shared or (isinstance(reason, Apart) and block is self.top)
+            if not bad and alone and len(parts) > 1:
                 raise _TooMuch  # one of several loops would lose its threads, or keeps others from being kernels
             return bad or dict.fromkeys(everything, reason or "")
         self.found.regions.append(region)

@@ -17,6 +17,7 @@ import islpy as isl
 from polyc.analysis.loop_facts import loop_facts
 from polyc.bounded import Started, isl_answer, isl_started, processor_seconds, within
 from polyc.codegen import (
+    NoKernelForm,
     NotMappable,
     certified,
     for_other_values,
@@ -158,7 +159,7 @@ class Attempt:
             with self.timed("text"):
                 return self.reread(program, rendered)
         except NotMappable as reason:
-            return None, not_mapped(program, str(reason))
+            return None, not_mapped(program, str(reason), isinstance(reason, NoKernelForm))
         except InternalError as error:
             message = f"the optimised program could not be printed ({error})"
             return None, program.remark("not-printed", "codegen", message)
@@ -217,7 +218,7 @@ class Attempt:
         steps: list[Callable[[], Rendered | Look]] = [within(self.context, PRINTING * budget, printed)]
         if reading:
             steps.append(within(self.context, READING * budget, looked))
-        return isl_started(*steps, known=(InternalError, NotMappable))
+        return isl_started(*steps, known=(InternalError, NoKernelForm, NotMappable))
 
     def reread(self, program: Program, rendered: Rendered) -> tuple[Rendered | None, Program]:
         """The text with what was shown of it, and the program, with a remark where that is not all; None for the text

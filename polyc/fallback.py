@@ -174,9 +174,14 @@ def with_losses(final: Program, refused: Program, original: Scop) -> Program:
     return replace(final, remarks=tuple(told))
 
 
-def not_mapped(program: Program, reason: str) -> Program:
+def not_mapped(program: Program, reason: str, form: bool = False) -> Program:
+    """The program with a remark on why its region is no kernel.
+
+    form: the form of its loops is, which other passes leave in another one
+    """
     message = f"the region stays on the CPU, as it was written: {reason}"
-    return program.remark(NOT_MAPPED, "codegen", message, tuple(program.scop.statements), left_out=ALL)
+    data = {"form": reason} if form else {}
+    return program.remark(NOT_MAPPED, "codegen", message, tuple(program.scop.statements), left_out=ALL, **data)
 
 
 def _told(error: Exception) -> str:

@@ -33,6 +33,8 @@ MOST_LEFT_OUT = 2
 """Passes that are left out of one region for refusals; each costs all other passes again."""
 MOST_CHECKS = 8
 """Programs that are checked for one region in search of passes at fault."""
+FORMING = ("registers", "coalesce", "reductions", "staging")
+"""Passes that leave a GPU's loops in forms of their own, in order."""
 MOST_OVER = 2
 """Checks over budget that end such a search."""
 
@@ -212,6 +214,27 @@ def _without_culprit(tried: Outcome) -> Program:
     return tried.refusal.told(tried.initial, f"the pass {name} was left out", name)
 
 
+def _formed_by(tried: Outcome) -> str | None:
+    """The last pass that changed loops of which there is no kernel, for their form; None where no other one is left."""
+    if tried.refusal is None or "form" not in tried.refusal.data:
+        return None
+    before = [tried.initial, *(program for _, program in tried.passes)]
+    done = (
+        name
+        for (name, after), program in zip(tried.passes, before, strict=False)
+        if name in FORMING and name not in tried.options.without and changed(program, after)
+    )
+    return max(done, key=FORMING.index, default=None)
+
+
+def _without_form(tried: Outcome) -> Program:
+    name = _formed_by(tried)
+    assert tried.refusal is not None
+    assert name is not None
+    why = f"the loops of the optimised program are no kernel ({tried.refusal.data['form']})"
+    return Refusal("not-printed", "codegen", why, {}).told(tried.initial, f"the pass {name} was left out", name)
+
+
 def _over(tried: Outcome) -> bool:
     return tried.refusal is not None and tried.refusal.over
 
@@ -385,6 +408,13 @@ RELAXATIONS = (
         ),
         lambda tried: replace(tried.options, inline=False, relocate=False),
         _with_refusal,
+    ),
+    Relaxation(
+        "loops in forms that no kernel has",
+        (TEXT,),
+        lambda tried: _formed_by(tried) is not None,
+        lambda tried: replace(tried.options, without=tried.options.without | {str(_formed_by(tried))}),
+        _without_form,
     ),
     Relaxation(
         "the pass at fault",

@@ -74,7 +74,7 @@ def compile_file(path: str, values: dict[str, Any], default_cc: str = "cc", *, t
         from polyc.analysis.coincident import is_serial
         from polyc.analysis.loop_facts import hides_loops
         from polyc.fallback import is_finished
-        from polyc.frontend.detect import Everywhere, Unfinished
+        from polyc.frontend.detect import Apart, Everywhere, Unfinished
         from polyc.pipeline import compile_region
 
         given, wanted = o.input_options(values, default_cc), o.transform_options(values)
@@ -100,6 +100,8 @@ def compile_file(path: str, values: dict[str, Any], default_cc: str = "cc", *, t
             return None
         if any(remark.code == REFUSED for remark in found.program.remarks):
             refused.append(found)
+        if wanted.gpu and not found.device:
+            return Apart(reason)
         if not is_finished(found.program):
             return Unfinished(reason)
         return Everywhere(reason) if is_serial(found.initial) else reason

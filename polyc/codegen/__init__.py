@@ -5,7 +5,7 @@ Program -> text. Decides nothing: all that it needs stands in the tree and the b
 
 from polyc.codegen.blocks.special import for_other_values, in_order, specialised
 from polyc.codegen.gpu.functions import obstacle
-from polyc.codegen.gpu.words import NotMappable
+from polyc.codegen.gpu.words import NoKernelForm, NotMappable
 from polyc.codegen.render import (
     certified,
     on_lines,
@@ -18,6 +18,7 @@ from polyc.codegen.render import (
 )
 
 __all__ = [
+    "NoKernelForm",
     "NotMappable",
     "certified",
     "for_other_values",

@@ -89,6 +89,10 @@ class Everywhere(str):
     """Why nothing is gained of some loops, nor of any loop in them."""
 
 
+class Apart(str):
+    """Why some loops are no kernels together: one of them may stand in the way of all others."""
+
+
 class Unfinished(str):
     """Why nothing is gained of some loops, as far as the budget went."""
 
@@ -162,6 +166,8 @@ class Detector:
     """Of each block: its items, and those of them that are no marks."""
     bare: list[c_ast.Compound] = field(default_factory=list)
     """Blocks that hold a loop which has no braces around it in the text: the body of another loop, or a branch."""
+    top: c_ast.Compound | None = None
+    """The block that is searched first: no loop stands around its statements that would copy arrays each time."""
     unfinished: int = 0
     """The statements of the loops around, if the budget was used up for them."""
     steering: dict[int, dict[str, int]] = field(default_factory=dict)
@@ -188,7 +194,8 @@ class Detector:
             return
         assert item.is_function
         self.targets = jumped_to(self.parsed.function.body)
-        self.block(self.parsed.function.body)
+        self.top = self.parsed.function.body
+        self.block(self.top)
 
     def why_not_in_other_builds(self, start: int, end: int) -> str | None:
         """Why all of a function is left alone, by what only a build with OpenMP has of it."""
@@ -196,8 +203,9 @@ class Detector:
         construct = pre.other.construct_in(pre.place(start)[1], pre.place(end - 1)[1])
         return f"its function has pragmas of its own in builds with OpenMP ('{construct}')" if construct else None
 
-    def search_inside(self, marked: Marked) -> None:
-        """Find regions in the blocks of a marked region, which is none as a whole."""
+    def search_inside(self, marked: Marked, reason: str, deep: bool) -> None:
+        """Find regions in a marked region, which is none as a whole: of its statements, where one of them stands in the
+        way of the others, or in the blocks inside of them (`deep`)."""
         self.begun = processor_seconds()
         try:
             self.parsed = parse_function(self.chunks, self.index, [], self.places)
@@ -212,9 +220,25 @@ class Detector:
             items = node.block_items or [] if isinstance(node, c_ast.Compound) else []
             items = [item for item in items if is_inside(item)]
             if items:
-                for block in outermost_blocks(items):
-                    self.block(block)
+                self.search_items(node, items, marked, reason, deep)
                 return
+
+    def search_items(
+        self, block: c_ast.Compound, items: list[c_ast.Node], marked: Marked, reason: str, deep: bool
+    ) -> None:
+        """The same, of the items of a block."""
+        try:
+            parts = [part for part in self.units(block) if marked.body <= part.start < marked.end]
+        except NotRead:
+            parts = []
+        if isinstance(reason, Apart) and len(parts) > 1:
+            self.top = block
+            self.halves(block, parts, 0, len(parts) - 1)
+            return
+        if deep:
+            self.bare += [one for item in items for one in with_blocks(item)]
+            for inner in outermost_blocks(items):
+                self.block(inner)
 
     # --- blocks
 
@@ -257,7 +281,9 @@ class Detector:
         items = self.items(block, part)
         self.bare += [one for item in items for one in with_blocks(item)]
         begin = ahead(self.chunks.text, part.start)
-        blocks = [] if isinstance(reason, Everywhere) else outermost_blocks(items)
+        # What a loop of the host runs would copy its arrays to the device and back each time.
+        nowhere = isinstance(reason, Everywhere) or (self.promised and isinstance(reason, Apart))
+        blocks = [] if nowhere else outermost_blocks(items)
         visited = [inner for inner in blocks if not self.is_shared(begin, inner)]
         loops = list(outermost_loops(items, visited))
         for loop in loops:
@@ -377,9 +403,7 @@ class Detector:
         try:
             refused = self.attempt(block, parts[first : last + 1])
         except _TooMuch:
-            middle = (first + last) // 2
-            self.run(block, parts, first, middle)
-            self.run(block, parts, middle + 1, last)
+            self.halves(block, parts, first, last)
             return
         if refused is None:
             return
@@ -391,6 +415,12 @@ class Detector:
                 self.run(block, parts, n, n)
             else:
                 self.inside(block, parts[n], reason)
+
+    def halves(self, block: c_ast.Compound, parts: list[Unit], first: int, last: int) -> None:
+        """The same, of units that are none together."""
+        middle = (first + last) // 2
+        self.run(block, parts, first, middle)
+        self.run(block, parts, middle + 1, last)
 
     def trimmed(self, block: c_ast.Compound, parts: list[Unit], first: int, last: int) -> tuple[int, int]:
         """The run from its first loop to its last one."""
@@ -444,8 +474,9 @@ class Detector:
             return {0: told}
         if bad or reason is not None:
             block.block_items = before
-            if not bad and region.scop.shared and len(parts) > 1:
-                raise _TooMuch  # one of several loops would lose its threads
+            alone = region.scop.shared or (isinstance(reason, Apart) and block is self.top)
+            if not bad and alone and len(parts) > 1:
+                raise _TooMuch  # one of several loops would lose its threads, or keeps others from being kernels
             return bad or dict.fromkeys(everything, reason or "")
         self.found.regions.append(region)
         return None
@@ -655,4 +686,4 @@ def outermost_blocks(items: list[c_ast.Node]) -> Iterator[c_ast.Compound]:
                 yield from outermost_blocks([child])
 
 
-__all__ = ["Detector", "Everywhere", "Found", "Judge", "Unfinished", "why_not", "worth_a_look"]
+__all__ = ["Apart", "Detector", "Everywhere", "Found", "Judge", "Unfinished", "why_not", "worth_a_look"]

@@ -264,7 +264,8 @@ class Modeller:
         for known in told_sizes(region, at.parsed.function, mentions(form.body)):
             region.context = region.context.intersect(known)
         assume_rows(region, form.rows)
-        after = After(region, at.parsed.function, at.path, at.marked.live_out, self.options.live_out)
+        named = (None, None) if at.marked.promised else (at.marked.live_out, self.options.live_out)  # of all of it
+        after = After(region, at.parsed.function, at.path, *named)
         after.check()
         asked = asked_loops(at, region, form.body)
         return Material(region, form, converter, after, asked, span, end_line, values, each)

@@ -14,7 +14,7 @@ from polyc.frontend.c.parse import Parsed, parse_function
 from polyc.frontend.c.preamble import original_text, preamble
 from polyc.frontend.c.state import CTX
 from polyc.frontend.c.units import NotWhole, chosen, for_loops
-from polyc.frontend.detect import Detector, Found, Judge, first_loop, worth_a_look
+from polyc.frontend.detect import Apart, Detector, Found, Judge, first_loop, worth_a_look
 from polyc.frontend.idioms.bodies import Bodies
 from polyc.frontend.idioms.helpers import Helpers
 from polyc.frontend.model import Modeller
@@ -31,6 +31,7 @@ from polyc.frontend.text.source import UserFile, as_file, assert_unchanged, load
 from polyc.model import ctree as c
 from polyc.model.program import InputOptions
 from polyc.model.scop import Region, Scop, Source
+from polyc.model.tree import Sequence
 from polyc.poly import OverBudget, budget
 from polyc.stack import room_for_depth
 
@@ -219,20 +220,29 @@ class _Reader:
 
     def parts(self, marked: Marked, region: Region, judge: Judge, found: Found) -> list[Region]:
         """A marked region; or those in it, where nothing is gained of it since some of its loops stand under conditions
-        that data decide: each of these blocks has loops that nothing decides but sizes."""
+        that data decide, each of these blocks has loops that nothing decides but sizes, or since one of its nests
+        keeps the others from being kernels."""
         hidden = (s for s in region.scop.statements.values() if s.opaque)
-        if not any(isinstance(n, c.For) for s in hidden for n in c.walk(s.body)) or judge(region) is None:
+        inner = any(isinstance(n, c.For) for s in hidden for n in c.walk(s.body))
+        several = isinstance(region.scop.tree.child, Sequence)
+        reason = judge(region) if inner or several else None
+        if reason is None or not (inner or isinstance(reason, Apart)):
             return [region]
         inside = Found()
         self.read.remove(marked)
-        self.detector(marked.chunk, judge, inside, promised=True).search_inside(marked)
+        self.detector(marked.chunk, judge, inside, promised=True).search_inside(marked, reason, inner)
         if not inside.regions:
             self.read.append(marked)
             return [region]
         message = (
-            f"the outer loops of this region of {region.scop.function}() stay as they are: data decide whether the "
-            "loops in them run, which are regions of their own"
+            f"the outer loops of this region of {region.scop.function}() stay as they are: no sizes alone decide which "
+            "iterations the loops in them have, which are regions of their own"
         )
+        if isinstance(reason, Apart) and several:
+            message = (
+                f"parts of this region of {region.scop.function}() are regions of their own, since all of it is none "
+                f"({reason})"
+            )
         span = self.places.span(marked.start, marked.start + 1)
         found.left.append(Diagnostic("left-alone", message, span, severity=Severity.NOTE))
         lines = self.user.line_starts

@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
+from polyc.analysis.loop_facts import loop_facts
+from polyc.api.calls import run_of
 from polyc.cli.run import no_gain
 from polyc.codegen.render import render_file
 from polyc.frontend import read
@@ -73,7 +75,7 @@ def test_loops_under_a_condition_of_data(tmp_path: Path) -> None:
     assert region.scop.apart == ()  # who marked the region promised that
     assert [len(s.loops) for s in region.scop.statements.values()] == [1, 0, 1, 2, 1, 2]
     (told,) = source.left
-    assert told.message.startswith("the outer loops of this region of qr() stay as they are: data decide whether")
+    assert told.message.startswith("the outer loops of this region of qr() stay as they are: no sizes alone decide")
     text = render_file(source, [compile_region(region, OPTIONS)])
     assert "#pragma scop" not in text
     assert "#pragma endscop" not in text
@@ -100,3 +102,66 @@ def test_what_gains_as_a_whole_stays_whole(tmp_path: Path) -> None:
     source = source_of(file)
     assert [len(region.scop.statements) for region in source.regions] == [1]
     assert not source.left
+
+
+ONE_IN_THE_WAY = """
+float other(float);
+#pragma polyc pure(other)
+void f(int n, float a[n][n], float b[n][n], float c[n], float t[n][n])
+{
+#pragma polyc live-out(b, c)
+#pragma scop
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++)
+            t[i][j] = 2 * a[i][j];
+    for (int i = 0; i < n; i++)
+        c[i] = other(a[i][0]);
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++)
+            b[i][j] = t[i][j] + c[i];
+#pragma endscop
+}
+"""
+
+
+def test_a_nest_that_is_no_kernel_keeps_no_other_from_being_one() -> None:
+    """What one part leaves to another one is needed after it, whatever is after all of them."""
+    run = run_of("compile", ONE_IN_THE_WAY, {"target": "cuda"})
+    assert [(one.program.scop.span.line, sorted(one.program.scop.live_out)) for one in run.compiled] == [
+        (8, ["t"]),
+        (13, ["b"]),
+    ]
+    assert all(one.device for one in run.compiled)
+    (told,) = run.source.left
+    assert told.message.startswith("parts of this region of f() are regions of their own, since all of it is none")
+    assert len(run_of("compile", ONE_IN_THE_WAY, {"target": "openmp"}).compiled) == 1
+
+
+def test_a_loop_of_the_host_has_no_kernels_of_its_own() -> None:
+    """Where one nest in it cannot be one: all arrays would be copied in each iteration."""
+    first, rest = ONE_IN_THE_WAY.split("#pragma scop\n")
+    body, last = rest.split("#pragma endscop\n")
+    text = f"{first}#pragma scop\nfor (int s = 0; s < 9; s++) {{\n{body}}}\n#pragma endscop\n{last}"
+    (one,) = run_of("compile", text, {"target": "cuda"}).compiled
+    assert not one.device
+
+
+STAGES = """
+void f(float a[64][1024])
+{
+#pragma scop
+    for (int k = 1; k < 1024; k *= 2)
+        for (int r = 0; r < 64; r++)
+            for (int i = k; i < 1024; i++)
+                a[r][i] += a[r][i - k];
+#pragma endscop
+}
+"""
+
+
+def test_loops_in_a_loop_of_other_steps() -> None:
+    """Without braces around them."""
+    for target in ("openmp", "cuda"):
+        (one,) = run_of("compile", STAGES, {"target": target}).compiled
+        assert [len(s.loops) for s in one.program.scop.statements.values()] == [2]
+        assert any(facts.parallel for facts in loop_facts(one.program).values())

@@ -139,3 +139,35 @@ def test_the_same_values(tmp_path: Path) -> None:
     regions = [compile_region(region, Options(threads="always")) for region in source.regions]
     assert {region.program.scop.function for region in regions} >= {"product", "turn"}
     run_alike(text, render_file(source, regions), tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("step", "loops", "body"),
+    [
+        (4, 3, "s += a[i][k] * w[k][j]; s += a[i][k + 1] * w[k + 1][j]; s += a[i][2 + k] * w[k + 2][j];"
+         "s += a[i][k + 3] * w[k + 3][j];"),
+        (2, 3, "s += a[i][k] * w[k][j]; s += a[i][k + 1] * w[1 + k][j];"),
+        (2, 3, "s += a[i][k] * w[k][j]; s += a[i][k + 1] * w[k][j];"),  # not the same
+        # 5 does not divide 64
+        (5, 3, "s += a[i][k] * w[k][j];" + "".join(f"s += a[i][k + {m}] * w[k + {m}][j];" for m in range(1, 5))),
+    ],
+)  # fmt: skip
+def test_loops_that_were_unrolled(step: int, loops: int, body: str, tmp_path: Path) -> None:
+    text = f"""enum {{ K = 64 }};
+void mm(float a[40][K + 8], float w[K + 8][40], float y[40][40])
+{{
+#pragma scop
+    for (int i = 0; i < 40; i++)
+        for (int j = 0; j < 40; j++) {{
+            float s = 0;
+            for (int k = 0; k < K; k += {step}) {{ {body} }}
+            y[i][j] = s;
+        }}
+#pragma endscop
+}}
+"""
+    result = compiled(text, tmp_path)
+    assert result.passed
+    inner = [s for s in result.program.scop.statements.values() if len(s.loops) == loops]
+    rolled = 64 % step == 0 and "w[k][j]; s += a[i][k + 1] * w[k][j]" not in body
+    assert len(inner) == (1 if rolled else step)

@@ -8,7 +8,7 @@ from collections.abc import Collection
 from polyc.model import ctree as c
 from polyc.records import dataclass
 
-_NUMBER = re.compile(r"\d+[lL]?")
+_NUMBER = re.compile(r"-?\d+[lL]?")
 
 
 @dataclass(frozen=True, slots=True)

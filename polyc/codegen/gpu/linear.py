@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import islpy as isl
 
 from polyc.analysis.expressions.linear import linear
-from polyc.codegen.gpu.words import NotMappable
+from polyc.codegen.gpu.words import NoKernelForm
 from polyc.codegen.loops.instances import Scope, block_of
-from polyc.codegen.text.arith import ZERO, divided, plus, product_of, trips_of
+from polyc.codegen.text.arith import ZERO, divided, plus, product_of, times, trips_of
 from polyc.model import ctree as c
 from polyc.model.tree import ALL_THREADS, LINEAR, Member
 from polyc.poly import kind_of
@@ -32,6 +32,7 @@ class _Counted:
     name: str
     start: c.Expr
     end: c.Expr
+    step: int
 
 
 def is_linear(iterator: str, scope: Scope) -> bool:
@@ -44,23 +45,26 @@ def linear_loop(printer: KernelPrinter, node: isl.AstNode, member: Member, scope
     """The loops from this one on, up to the last that is counted in its index, as one.
 
     rewrite:  for i < n, j < 7 -> for (c = index; c < n * 7; c += step) { i = c / 7; j = c % 7; }
+              for i < n, j < 14 in steps of 2 -> for (c = index; c < n * 7; c += step) { i = c / 7; j = 2 * (c % 7); }
     Raises NotMappable where isl made other loops of them.
     """
     loops, inner, below = _chain(printer, node, scope)
     below = replace(below, waiting=(), alone=True)
     row = prod(_width(one) for one in loops[1:])
-    total = product_of([_difference(loops[0]), c.Literal(str(row))])
-    if isinstance(_difference(loops[0]), c.Literal):
+    total = product_of([_trips(loops[0]), c.Literal(str(row))])
+    if isinstance(_trips(loops[0]), c.Literal):
         total = c.Literal(str(_width(loops[0]) * row))
     index, step = printer.share_of(member)
     mentioned = {n.name for n in c.walk(total) if isinstance(n, c.Name)}
     if printer.open is None or mentioned & (scope.names - printer.open.host):
-        raise NotMappable(f"how often the loop {member.name} runs depends on another one of its kernel")
+        raise NoKernelForm(f"how often the loop {member.name} runs depends on another one of its kernel")
     printer.count(member, trips_of(ZERO, total, printer.together(member)), scope)
     name = printer.namer.fresh("c", below.names)
     # 32 bits are divided faster than 64. A step of a grid that polyc chose is no longer than all iterations.
     short = member.mapped == ALL_THREADS or printer.program.options.grid is None
-    small = short and isinstance(total, c.Literal) and int(total.text) <= MOST_IN_32_BITS
+    small = (
+        short and isinstance(total, c.Literal) and int(total.text) * max(one.step for one in loops) <= MOST_IN_32_BITS
+    )
     kind = "int" if small else "long"
     body = printer.body(inner, replace(below, names=below.names | {name}))
     used = {n.name for item in body for n in c.walk(item) if isinstance(n, c.Name)}
@@ -71,7 +75,7 @@ def linear_loop(printer: KernelPrinter, node: isl.AstNode, member: Member, scope
         if k:
             value = c.Binary("%", value, c.Literal(str(_width(one))))
         if one.name in used:
-            places.append(c.Decl("const long", one.name, (), plus(value, one.start)))
+            places.append(c.Decl("const long", one.name, (), plus(times(one.step, value), one.start)))
     return c.For(
         c.Decl(kind, name, (), index),
         c.Binary("<", c.Name(name), total),
@@ -86,18 +90,18 @@ def _chain(printer: KernelPrinter, node: isl.AstNode, scope: Scope) -> tuple[lis
     iterator = str(node.for_get_iterator().get_id().get_name())
     while True:
         if kind_of(node) != "for_" or str(node.for_get_iterator().get_id().get_name()) != iterator:
-            raise NotMappable("loops that share an index do not stand inside of each other")
+            raise NoKernelForm("loops that share an index do not stand inside of each other")
         name = printer.namer.fresh(scope.members[iterator].name, scope.names)
         scope = replace(
             scope, iterators=scope.iterators | {iterator: c.Name(name)}, names=scope.names | {name}, hoisted=frozenset()
         )
         start = printer.printer(scope).convert(node.for_get_init())
-        if node.for_is_degenerate() or node.for_get_inc().get_val().to_python() != 1:
-            raise NotMappable(f"the loop {name} shares an index with others, and has steps of its own")
+        if node.for_is_degenerate():
+            raise NoKernelForm(f"the loop {name} shares an index with others, and isl has left it out")
         condition = printer.condition(node.for_get_cond(), printer.printer(scope))
         assert isinstance(condition, c.Binary)
         end = condition.right if condition.op == "<" else c.Binary("+", condition.right, c.Literal("1"))
-        found.append(_Counted(iterator, name, start, end))
+        found.append(_Counted(iterator, name, start, end, int(node.for_get_inc().get_val().to_python())))
         node, following = node.for_get_body(), _next(iterator)
         if following not in scope.members or scope.members[following].mapped != LINEAR:
             return found, node, scope
@@ -106,16 +110,18 @@ def _chain(printer: KernelPrinter, node: isl.AstNode, scope: Scope) -> tuple[lis
 
 def _width(loop: _Counted) -> int:
     """How many iterations a loop of constant length has. Raises NotMappable for others."""
-    width = _difference(loop)
+    width = _trips(loop)
     if isinstance(width, c.Literal):
         return int(width.text)
-    raise NotMappable(f"the loop {loop.name} shares an index with others, and has no constant length")
+    raise NoKernelForm(f"the loop {loop.name} shares an index with others, and has no constant length")
 
 
-def _difference(loop: _Counted) -> c.Expr:
-    """How many iterations a loop has: a number for `for (j = 2 * jt; j < 2 * jt + 7; j++)`."""
+def _trips(loop: _Counted) -> c.Expr:
+    """How many iterations a loop has: a number, 4, for `for (j = 2 * jt; j < 2 * jt + 7; j += 2)`."""
     width = linear(loop.end).plus(linear(loop.start), -1)
-    return trips_of(loop.start, loop.end, 1) if width.terms else c.Literal(str(max(0, width.constant)))
+    if width.terms:
+        return trips_of(loop.start, loop.end, loop.step)
+    return c.Literal(str(max(0, -(-width.constant // loop.step))))
 
 
 def _next(iterator: str) -> str:

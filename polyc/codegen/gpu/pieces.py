@@ -12,7 +12,7 @@ from itertools import combinations
 
 import islpy as isl
 
-from polyc.codegen.gpu.words import NotMappable
+from polyc.codegen.gpu.words import NoKernelForm
 from polyc.model import ctree as c
 from polyc.model.program import Program
 from polyc.model.tree import Band, Member
@@ -54,7 +54,7 @@ def _step(program: Program, member: Member, pieces: list[_Piece]) -> tuple[int, 
     loops = [pieces[k].loop for k in sorted(sharing)]
     steps = {int(loop.for_get_inc().get_val().to_python()) for loop in loops if loop and not loop.for_is_degenerate()}
     if any(loop is None for loop in loops) or len(steps) > 1:
-        raise NotMappable("isl prints a loop that is dealt out to threads in pieces of different forms")
+        raise NoKernelForm("isl prints a loop that is dealt out to threads in pieces of different forms")
     return tuple(steps)
 
 

@@ -36,6 +36,7 @@ from polyc.codegen.gpu.words import (
     INFINITIES,
     STORE_16,
     STORED_BYTES,
+    NoKernelForm,
     NotMappable,
     Words,
     alignments,
@@ -195,7 +196,7 @@ class KernelPrinter(LoopPrinter):
             return body
         added = sum_into(body.expr) if isinstance(body, c.ExprStmt) else None
         if added is None or added[0].array not in shared:
-            raise NotMappable("an update of a cell is none that a device has")
+            raise NoKernelForm("an update of a cell is none that a device has")
         cell, value = added
         return c.ExprStmt(c.Call(self.dialect.add, (c.Unary("&", cell), value)))
 
@@ -270,7 +271,7 @@ class KernelPrinter(LoopPrinter):
             if self.open is not None:
                 here = frozenset(statements_below(inner))
                 if self.open.private.setdefault(name, here) != here or self.comes_from_elsewhere(mark, here):
-                    raise NotMappable(
+                    raise NoKernelForm(
                         "isl prints the writer and the reader of a thread's own variable in different loops"
                     )
             return super().allocation(name, mark, inner, scope)
@@ -312,7 +313,7 @@ class KernelPrinter(LoopPrinter):
         if buffer.pad and isinstance(extents[-1], c.Literal):
             extents = (*extents[:-1], c.Literal(str(int(extents[-1].text) + buffer.pad)))
         if not all(isinstance(e, c.Literal) for e in extents):
-            raise NotMappable(f"{buffer.name} has no constant size")
+            raise NoKernelForm(f"{buffer.name} has no constant size")
         declaration = c.Decl(f"{aligned}{self.element(buffer)}", buffer.name, extents)
         self.share_array(buffer.key, declaration, self.element_bytes(buffer))
 
@@ -327,7 +328,7 @@ class KernelPrinter(LoopPrinter):
         assert self.open is not None
         self.open.shared_bytes += size_bytes
         if self.open.shared_bytes > STATIC_SHARED_BYTES:
-            raise NotMappable("a tile does not fit in the memory that a block shares")
+            raise NoKernelForm("a tile does not fit in the memory that a block shares")
 
     def element(self, buffer: Buffer) -> str:
         return element_type(self.program.scop.arrays[buffer.array].element)
@@ -465,7 +466,7 @@ class KernelPrinter(LoopPrinter):
         for axis in opened.left_out:
             counts = [opened.folded[axis]] if axis in opened.folded else opened.counts.get(axis, [])
             if any(count != c.Literal("1") for count in counts):
-                raise NotMappable("a part of a kernel has one block where others have several")
+                raise NoKernelForm("a part of a kernel has one block where others have several")
         if opened.folded:
             counts = [count for count in opened.folded.values() if count != c.Literal("1")]
             opened.counts[BLOCK_AXES[0]] = [product_of(counts)]
@@ -591,7 +592,7 @@ class KernelPrinter(LoopPrinter):
         if is_linear(iterator, scope):
             return linear_loop(self, node, member, scope)
         if member.mapped == LINEAR:
-            raise NotMappable(f"the loop {member.name} has no index that it is counted in")
+            raise NoKernelForm(f"the loop {member.name} has no index that it is counted in")
         wish = member.name + ("t" if member.role is Role.TILE else "")
         name = self.namer.fresh(wish, scope.names)
         alone = scope.alone or member.mapped not in BLOCK_AXES
@@ -859,7 +860,7 @@ class KernelPrinter(LoopPrinter):
         values = isl.UnionMap.from_union_pw_aff(member.schedule).intersect_domain(self.program.tree.domain).range()
         one = isl.Set.from_union_set(values).intersect_params(self.program.scop.known)
         if not (one.dim_has_lower_bound(isl.dim_type.set, 0) and one.dim_has_upper_bound(isl.dim_type.set, 0)):
-            raise NotMappable(f"the loop {member.name} has no bound in the sizes")
+            raise NoKernelForm(f"the loop {member.name} has no bound in the sizes")
         size = isl.Val.int_from_si(one.get_ctx(), step)
         steps = one.dim_max(0).sub(one.dim_min(0)).scale_down_val(size).floor()
         trips = steps.add_constant_val(isl.Val.one(one.get_ctx()))

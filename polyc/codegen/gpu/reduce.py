@@ -10,7 +10,7 @@ import islpy as isl
 from polyc.analysis.expressions.facts import with_value
 from polyc.analysis.expressions.records import TURNED, record_of
 from polyc.codegen.gpu.memory import DeviceArray
-from polyc.codegen.gpu.words import NotMappable, value_type
+from polyc.codegen.gpu.words import NoKernelForm, value_type
 from polyc.codegen.loops.instances import Scope, block_of
 from polyc.codegen.text.arith import ONE, ZERO, plus, times
 from polyc.codegen.text.macros import MAX, MIN
@@ -97,7 +97,7 @@ def with_keys(body: c.Stmt, record: Part, iteration: list[c.Expr]) -> c.Stmt:
                 for k, v in zip(record.keys, iteration, strict=True)
             )
             return c.Block((*chosen, body))
-    raise NotMappable("a record is kept in another form")
+    raise NoKernelForm("a record is kept in another form")
 
 
 def parts_of(printer: KernelPrinter, mark: Mark) -> list[Part]:
@@ -231,11 +231,11 @@ def target_of(printer: KernelPrinter, part: Part, scope: Scope) -> c.Expr:
     """The cell, in the names of the loops around the mark. Raises NotMappable."""
     target = printer.targets.get(part.array)
     if target is None:
-        raise NotMappable(f"nothing adds into {part.array}")
+        raise NoKernelForm(f"nothing adds into {part.array}")
     known = scope.names | {p.name for p in printer.program.scop.parameters}
     named = {n.name for n in c.walk(target) if isinstance(n, c.Name)}
     if not named <= known | set(printer.index_names.values()):
-        raise NotMappable(f"the cell of {part.array} depends on what is added")
+        raise NoKernelForm(f"the cell of {part.array} depends on what is added")
     return target
 
 

@@ -92,9 +92,12 @@ def render_kernels(program: Program, region: Region, stem: str) -> RenderedKerne
         raise NotMappable(f"no loop of it is parallel, and how much of {searched[0]} is used depends on data")
     alone = most_work_alone(program)
     if alone is not None:
+        loops = f"the loops of {alone.statement} run" if alone.whole else f"a loop around {alone.statement} runs"
+        carried = f", which hands on {' and '.join(alone.carried)}" if alone.carried else ""
+        threads = "one thread" if alone.threads == 1 else f"{alone.threads} threads"
         raise NotMappable(
-            f"a loop around {alone} runs in order, on one thread of a GPU, and no other one has more to do; a core of "
-            f"the CPU is many times as fast"
+            f"{loops} in order{carried}, on {threads} of a GPU, and nothing else has more to do; a core of the CPU "
+            f"is many times as fast"
         )
     words = Words(scop)
     functions = device_functions(region.preamble, sorted(called(scop)), words, dialect, names)

@@ -50,6 +50,10 @@ class NotMappable(Exception):
     """A kernel cannot say this; the message says what."""
 
 
+class NoKernelForm(NotMappable):
+    """A kernel cannot say it in the loops that passes and isl have made; others may do."""
+
+
 def element_type(ctype: CType) -> str:
     """The built-in type of an array's elements. Raises NotMappable."""
     if ctype.kind == "float" and ctype.size_bytes in (2, 4, 8):

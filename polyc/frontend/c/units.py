@@ -44,7 +44,7 @@ class Unit:
     end: int
     """Just after its last one."""
     first: int
-    """Position of its first item in the block."""
+    """Position of its first item in the block, of those that are no marks."""
     last: int
     """Just after its last one."""
 
@@ -58,6 +58,8 @@ class _Scanner:
 
     def peek(self) -> tuple[str, int, int]:
         match = _TOKEN.search(self.text, self.position)
+        while match is not None and match.group() == "#":  # marks of a region
+            match = _TOKEN.search(self.text, self.text.find("\n", match.end()))
         if match is None:
             raise NotRead
         return match.group(), match.start(), match.end()
@@ -147,8 +149,9 @@ def units(block: c_ast.Compound, parsed: Parsed, targets: frozenset[str]) -> lis
     if parsed.text[opening : opening + 1] != "{":
         raise NotRead
     scanner = _Scanner(parsed.text, opening + 1)
-    items = [(parsed.offset(item.coord), n) for n, item in enumerate(block.block_items or []) if item.coord is not None]
-    if len(items) != len(block.block_items or []):
+    read = [item for item in block.block_items or [] if not isinstance(item, c_ast.Pragma)]
+    items = [parsed.offset(item.coord) for item in read if item.coord is not None]
+    if len(items) != len(read):
         raise NotRead
     found: list[Unit] = []
     following = 0
@@ -156,8 +159,8 @@ def units(block: c_ast.Compound, parsed: Parsed, targets: frozenset[str]) -> lis
         start = scanner.peek()[1]
         scanner.item(targets)
         first = following
-        while following < len(items) and items[following][0] < scanner.position:
-            if items[following][0] < start:
+        while following < len(items) and items[following] < scanner.position:
+            if items[following] < start:
                 raise NotRead
             following += 1
         if following == first:

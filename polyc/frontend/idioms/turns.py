@@ -14,7 +14,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from polyc.analysis.expressions.facts import assigned_scalars, constant, mentions, writes
+from polyc.analysis.expressions.facts import assigned_scalars, constant, induction, mentions, with_value, writes
+from polyc.analysis.expressions.linear import linear
 from polyc.frontend.c.ctype import is_narrower
 from polyc.frontend.c.symbols import Scope, Symbol
 from polyc.frontend.text.asserts import ASSERTED
@@ -23,6 +24,58 @@ from polyc.model.scop import CType, Storage
 from polyc.records import dataclass, replace
 
 _ZERO = c.Literal("0")
+
+
+def with_rolled_loops(body: c.Block, scope: Scope) -> c.Block:
+    """The region with loops that were unrolled by hand as they were before; itself where it has none.
+
+    rewrite:  for (k = a; k < b; k += 4) { S(k); S(k + 1); S(k + 2); S(k + 3); }  ->  for (k = a; k < b; k++) S(k)
+    requires: a and b are numbers, 4 divides b - a, and S does not change k
+    """
+    numbers = {
+        name: c.Literal(str(value))
+        for name, value in scope.types.constants.items()
+        if value >= 0 and name not in scope.symbols
+    }
+
+    def number(expr: c.Expr) -> int | None:
+        return constant(c.rewrite(expr, lambda n: numbers.get(n.name) if isinstance(n, c.Name) else None))
+
+    def change(node: c.Node) -> c.Node | None:
+        head = induction(node) if isinstance(node, c.For) else None
+        if head is None or not isinstance(node, c.For) or head.step < 2:
+            return None
+        match node.condition:
+            case c.Binary(op="<", left=c.Name(name=key), right=right) if key == head.key:
+                first, last = number(head.start), number(right)
+            case _:
+                return None
+        items = c.items(node.body)
+        if first is None or last is None or (last - first) % head.step or len(items) != head.step:
+            return None
+        if key in assigned_scalars(node.body) or not all(isinstance(item, c.ExprStmt) for item in items):
+            return None
+        turns = (_plain(with_value(items[0], key, _behind(key, k))) for k in range(1, head.step))
+        if any(turn != _plain(item) for turn, item in zip(turns, items[1:], strict=True)):
+            return None
+        return replace(node, step=c.Postfix("++", c.Name(key)), body=c.Block(items[:1]))
+
+    return c.rewrite(body, change)
+
+
+def _behind(key: str, count: int) -> c.Expr:
+    return c.Binary("+", c.Name(key), c.Literal(str(count)))
+
+
+def _plain(item: c.Stmt) -> c.Stmt:
+    """A statement whose subscripts are sums in one order of their terms."""
+
+    def change(node: c.Node) -> c.Node | None:
+        if not isinstance(node, c.Subscript):
+            return None
+        return replace(node, base=c.rewrite(node.base, change), index=linear(c.rewrite(node.index, change)).expr())
+
+    return c.rewrite(item, change)
 
 
 def with_turns(body: c.Block, scope: Scope, is_own: Callable[[Symbol], bool]) -> c.Block:
@@ -183,4 +236,4 @@ def is_read_outside(node: c.Node, key: str) -> bool:
     return any(is_read_outside(child, key) for child in c.children(node))
 
 
-__all__ = ["with_turns"]
+__all__ = ["with_rolled_loops", "with_turns"]

@@ -18,7 +18,7 @@ from polyc.frontend.idioms.named import with_known_steps
 from polyc.frontend.idioms.rows import Rows
 from polyc.frontend.idioms.structs import with_first_values, with_members_apart
 from polyc.frontend.idioms.transfers import moved, with_transfers
-from polyc.frontend.idioms.turns import with_turns
+from polyc.frontend.idioms.turns import with_rolled_loops, with_turns
 from polyc.frontend.idioms.walks import Followed, followed_values, with_values
 from polyc.frontend.idioms.webs import with_webs
 from polyc.frontend.region.surroundings import Surroundings
@@ -55,7 +55,7 @@ def normal(
 ) -> Normal:
     """The form of a region as it was written, with the bodies of functions in the places of their calls."""
     mentioned, read = moved(written), frozenset(reads(written))
-    body = with_transfers(written, scope, at.own_functions)
+    body = with_rolled_loops(with_transfers(written, scope, at.own_functions), scope)
     if not any(effects(item.function).anything for item in c.walk(body) if isinstance(item, c.Call)):
         body = with_fixed_places(body, scope, not at.unasked)
     body = with_choices_apart(with_members_apart(body, scope), scope)

@@ -438,7 +438,9 @@ class RegisterNest:
         for other in self.statements - {self.contraction.statement}:
             one = self.values(other, self.above).intersect_domain(self.domain(other)).reverse()
             per_tile = per_tile.union(one.apply_range(self.values(other, self.band.members)))
-        relation = per_tile.apply_range(self.same_tile(0)).apply_range(point.reverse()).coalesce()
+        fixed = isl.Set.from_basic_set(points.domain().affine_hull())  # by loops of one iteration
+        cells = point.reverse().intersect_range(fixed)
+        relation = per_tile.apply_range(self.same_tile(0)).apply_range(cells).coalesce()
         self.add_copy(replace(statement, domain=points.domain()), relation, accumulator, inside)
         return _Copy(statement.name, relation, point)
 

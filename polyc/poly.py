@@ -349,23 +349,42 @@ def _at_most(box: isl.Set, dimension: int, extent: isl.PwAff) -> isl.PwAff:
     line = box.project_out(isl.dim_type.set, dimension + 1, count - dimension - 1).project_out(
         isl.dim_type.set, 0, dimension
     )
-    line = line.remove_divs()
-    lower, upper = list[isl.PwAff](), list[isl.PwAff]()
-    for piece in line.get_basic_sets():
-        for one in piece.get_constraints():
-            for found, bounds in ((lower, one.is_lower_bound), (upper, one.is_upper_bound)):
-                if bounds(isl.dim_type.set, 0):
-                    bound = one.get_bound(isl.dim_type.set, 0)
-                    found.append(isl.PwAff.from_aff(bound.project_domain_on_params()))
-    if not lower or not upper:
+    ends = [_on_parameters(found) for found in _ends(line, 0)]
+    if not all(ends):
         return extent
-    low, high = (sorted(found, key=_parameters_of)[:2] for found in (lower, upper))
+    low, high = (sorted(found, key=_parameters_of)[:2] for found in ends)
     most, least = high[0], low[0]
     for other in high[1:]:
         most = most.min(other)
     for other in low[1:]:
         least = least.max(other)
     return most.sub(least).add_constant_val(isl.Val.one(box.get_ctx())).coalesce()
+
+
+def band_width(piece: isl.Set, dimension: int) -> isl.PwAff | None:
+    """How many values a dimension has at most, whatever those before it are, from the parameters: 2 * w + 1 of
+    max(0, i - w) <= j <= min(n - 1, i + w); None where no two of its bounds say that."""
+    count = piece.dim(isl.dim_type.set)
+    before = isl.Set.from_basic_set(piece.simple_hull())
+    ends = _ends(before.project_out(isl.dim_type.set, dimension + 1, count - dimension - 1), dimension)
+    lower, upper = ([one for one in found if one.involves_dims(isl.dim_type.in_, 0, dimension)] for found in ends)
+    apart = [high.sub(low).add_constant_val(isl.Val.one(piece.get_ctx())) for low in lower for high in upper]
+    widths = _on_parameters(one for one in apart if not one.involves_dims(isl.dim_type.in_, 0, dimension))
+    return reduce(isl.PwAff.min, widths).coalesce() if widths else None
+
+
+def _ends(piece: isl.Set, dimension: int) -> tuple[list[isl.Aff], list[isl.Aff]]:
+    """The lower and the upper bounds of a dimension."""
+    lower, upper = list[isl.Aff](), list[isl.Aff]()
+    for one in (one for part in piece.remove_divs().get_basic_sets() for one in part.get_constraints()):
+        for found, bounds in ((lower, one.is_lower_bound), (upper, one.is_upper_bound)):
+            if bounds(isl.dim_type.set, dimension):
+                found.append(one.get_bound(isl.dim_type.set, dimension))
+    return lower, upper
+
+
+def _on_parameters(found: Iterable[isl.Aff]) -> list[isl.PwAff]:
+    return [isl.PwAff.from_aff(one.project_domain_on_params()) for one in found]
 
 
 def _parameters_of(value: isl.PwAff) -> int:

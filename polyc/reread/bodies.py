@@ -19,6 +19,7 @@ import islpy as isl
 from polyc.analysis.expand import buffer_for
 from polyc.analysis.expressions.promoted import (
     EXTREMA,
+    FLAG,
     ROOTS,
     ROUNDED,
     VECTOR_EXTREMA,
@@ -146,6 +147,9 @@ class _Body:
         if isinstance(then, c.Name) and then.name in self.positions:
             return self.same_loop(then.name, now)
         if isinstance(then, c.ArrayRef):
+            if isinstance(now, c.Call) and now.function == FLAG:
+                is_flag = self.program.scop.arrays[then.array].element.text == "_Bool"
+                return is_flag and self.same_reference(then, now.arguments[0])
             return self.same_reference(then, now)
         if isinstance(then, c.Ternary) and isinstance(now, c.Call) and now.function == WHOLE:
             types = {name: kind for name, kind in self.types.items() if name in self.statement.loops}

@@ -139,6 +139,11 @@ MEANINGS = {
 #else
 #define polyc_selecti(test, a, b) ((test) ? (a) : (b))
 #endif""",
+    "polyc_flag": """#ifdef __GNUC__ /* the byte of a bool, which is 0 or 1: gcc makes no vectors of loads of a bool */
+#define polyc_flag(x) (*(const unsigned char *)&(x))
+#else
+#define polyc_flag(x) (x)
+#endif""",
     "polyc_tiles": """#ifdef _OPENMP
 #define polyc_tiles(written, tiled) \\
   __extension__({ int omp_get_max_threads(void); double polyc_w = (written); \\

@@ -127,6 +127,16 @@ def test_rows_of_any_length(parts: dict[str, str], own: bool, scop: Modeller) ->
         assert found.known.is_subset(type(found.known)("[n, m] -> { : n <= 0 or m <= 8192 }"))
 
 
+def test_a_row_in_a_loop_that_data_end(scop: Modeller) -> None:
+    """The loop goes no further than it would without `break`."""
+    text = LENGTHS.replace(
+        "row[m - 1];", "row[m - 1]; for (int j = 0; j < m; j++) {{ if (a[i][j] > 2) break; row[j]++; }}"
+    )
+    found = scop(text.format(outside="", before="double row[m];", inside="", after="", others=""))
+    assert found.privatizable == {"row"}
+    assert "row" not in found.live_out
+
+
 def test_a_row_that_the_body_declares_has_any_length(scop: Modeller) -> None:
     text = LENGTHS.replace("{{\n        for (int j = 0", "{{\n        double row[m];\n        for (int j = 0")
     found = scop(text.format(outside="", before="", inside="", after="", others=""))

@@ -15,6 +15,7 @@ from polyc.frontend import read
 from polyc.model.program import InputOptions, Options
 from polyc.model.scop import Scop
 from polyc.pipeline import compile_region
+from tests.programs import run_alike
 
 from .conftest import Modeller, Reader
 
@@ -310,3 +311,73 @@ def test_programs_print_the_same(tmp_path: Path) -> None:
 
 
 SANITIZERS = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+
+
+MEMBERS = """#include <stdio.h>
+struct atom { double f[3], u[6], m[3][3]; };
+struct cell { struct atom at[4]; };
+static struct atom at[50];
+static struct cell cs[12];
+static double out[50];
+static void add(double *f, const double *u, double s) { for (int k = 0; k < 3; k++) f[k] += s * u[k]; }
+static void steps(int n, struct atom *s)
+{
+#pragma scop
+    for (int a = 0; a < n; a++) {
+        const double *const u = at[a].u;
+        struct atom *p = &at[a];
+        double *f = p->f, (*m)[3] = p->m, *end = p->u + 6;
+        for (int i = 0; i < 3; i++)
+            for (int j = 0; j < 3; j++)
+                m[i][j] += m[j][i] * 0.5 + u[i + j];
+        f[0] += u[3];
+        for (double *q = p->u; q < end; q++)
+            *q *= 2;
+        add(at[a].f, &at[a].u[1], 0.5);
+    }
+    for (int a = 0; a < n; a++) {
+        const double *u = s->u;
+        s->f[1] += u[2];
+        out[a] += u[a % 6] + s->f[1];
+    }
+    for (int c = 0; c < 12; c++)
+        for (int j = 0; j < 4; j++) {
+            double *f = &cs[c].at[j].f[1];
+            f[-1] += 2;
+            cs[c].at[j].f[0] *= 2;
+            f[1] += f[-1];
+        }
+#pragma endscop
+}
+int main(void)
+{
+    for (int a = 0; a < 50; a++)
+        for (int k = 0; k < 6; k++)
+            at[a].u[k] = a * 0.25 + k, at[a].m[k % 3][k / 3] = a - k;
+    for (int c = 0; c < 12; c++)
+        for (int j = 0; j < 4; j++)
+            cs[c].at[j] = at[c + j];
+    steps(50, &at[3]);
+    const double *all[3] = {(const double *)at, (const double *)cs, out};
+    for (int k = 0; k < 3; k++)
+        for (int i = 0; i < (k < 2 ? 48 * 18 : 50); i++)
+            printf("%.17g\\n", all[k][i]);
+}
+"""
+
+
+def test_pointers_to_arrays_in_structs(tmp_path: Path) -> None:
+    path = tmp_path / "members.c"
+    path.write_text(MEMBERS)
+    source = read(str(path), InputOptions())
+    found = [compile_region(region, Options()) for region in source.regions]
+    assert all(one.verified for one in found)
+    run_alike(MEMBERS, render_file(source, found), tmp_path)
+
+
+def test_a_pointer_that_a_struct_holds_is_refused(scop: Modeller) -> None:
+    """It cannot be declared before the region: it depends on `i`."""
+    text = program(f"{LOOP}{{ float *r = q[i].far; x[i] = r[0]; }}", functions="struct far { float *far; };")
+    with pytest.raises(UserError) as error:
+        scop(text.replace("pair *p", "struct far *q"))
+    assert [one.hint for one in error.value.diagnostics] == ["use the array itself"]

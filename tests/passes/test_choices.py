@@ -554,3 +554,40 @@ def test_a_hole_beside_data_is_one_more_comparison(tmp_path: Path) -> None:
     """A loop with a hole in it would have a branch, and no vectors."""
     text = text_of(HOLE, tmp_path, sizes=(1, 7, 65))
     assert "int polyc_taken = (j != (int)i) & (r2 < cutoff);" in text
+
+
+FLAGS = """
+#include <stdbool.h>
+static bool set[70], marks[70][70];
+static float w[70][70], x[70];
+void f(void)
+{
+#pragma scop
+    for (int i = 0; i < 70; i++)
+        for (int j = 0; j < 70; j++) {
+            %s
+        }
+#pragma endscop
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "printed"),
+    [
+        ("float d = 0; if (set[j]) d = 2 * x[j]; w[i][j] += d;", "set[j]"),
+        ("w[i][j] = marks[i][j] && x[j] > 0 ? w[i][j] - x[j] : w[i][j];", "marks[i][j]"),
+        ("w[i][j] += x[j] * !set[i];", "set[i]"),
+        ("marks[i][j] = set[j];", "set[j]"),
+    ],
+)
+def test_flags_are_read_as_bytes(line: str, printed: str, tmp_path: Path) -> None:
+    # gcc makes no vectors of loads of a _Bool
+    text = text_of(FLAGS % line, tmp_path)
+    assert f"polyc_flag({printed})" in text
+    assert "polyc_flag(marks[i][j]) =" not in text
+
+
+def test_flags_of_bytes_are_as_they_are(tmp_path: Path) -> None:
+    text = FLAGS.replace("#include <stdbool.h>", "typedef unsigned char bool;") % "w[i][j] += x[j] * !set[i];"
+    assert "polyc_flag" not in text_of(text, tmp_path)

@@ -144,3 +144,27 @@ def test_not_owned(name: str, tmp_path: Path) -> None:
     result = compiled(NOT_OWNED[name], tmp_path, ALWAYS if name != "few iterations" else Options())
     assert "scatter-owned" not in {remark.code for remark in result.program.remarks}
     assert "parts" not in result.text
+
+
+def test_what_each_iteration_has_for_itself_is_no_scatter(tmp_path: Path) -> None:
+    """What keeps the loop in order is `w`, which sums in another order would not change."""
+    text = """
+void f(int m, int n, const double *restrict mu, double *restrict w, double *restrict heat, double *restrict fl)
+{
+#pragma scop
+    for (int c = 0; c < m; c++) {
+        for (int k = 0; k <= n; k++)
+            fl[c * (n + 1) + k] = 0.0;
+        if (mu[c] <= 0.0)
+            continue;
+        for (int k = 0; k < n; k++)
+            w[k] = mu[c] * k;
+        for (int k = 0; k < n; k++)
+            heat[c * n + k] += w[k] * w[n - 1 - k];
+    }
+#pragma endscop
+}
+"""
+    codes = {remark.code for remark in compile_region(region_of(text, tmp_path), Options()).program.remarks}
+    assert "not-parallel" in codes
+    assert "sequential-scatter" not in codes

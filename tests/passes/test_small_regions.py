@@ -352,6 +352,26 @@ void f(int n, int m, int a, int b, const float x[m], const float y[restrict n + 
     assert "omp parallel" not in found.text
 
 
+def test_a_window_that_moves_along_is_no_whole_loop(tmp_path: Path) -> None:
+    """Its bounds say how long it is: 2 * w + 1, and not n."""
+    text = """
+void f(int n, int w, float *restrict out, const float *restrict x)
+{
+#pragma scop
+    for (int i = 0; i < n; i++) {
+        float s = 0;
+        for (int k = i - w < 0 ? 0 : i - w; k <= (i + w > n - 1 ? n - 1 : i + w); k++)
+            s += x[k] * x[k];
+        out[i] = s;
+    }
+#pragma endscop
+}
+"""
+    found = compiled(text, tmp_path)
+    assert found.verified
+    assert "1.0 * n * polyc_min(n, 2L * w + 1) > " in found.text
+
+
 ADDED = """
 void f(double r[1000][3], const double A[1000][3][3])
 {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import islpy as isl
@@ -15,6 +16,7 @@ from polyc.passes.order import schedule
 from polyc.passes.order.schedule import schedule_nests
 from polyc.passes.order.symbolic import at_sizes, with_symbols
 from polyc.pipeline import initial_program
+from polyc.poly import OverBudget
 from tests.programs import region_of
 
 FILTERS = """
@@ -131,3 +133,20 @@ def test_what_no_loop_carries_at_any_size_is_not_tried_with_numbers_again(
     monkeypatch.delattr(schedule, "MOST_SECONDS")
     scheduled = schedule_nests(initial_program(region_of(PATHS, tmp_path).scop, Options()))
     assert [remark.code for remark in scheduled.remarks] == ["not-scheduled"]
+
+
+def test_numbers_that_are_slow_are_not_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """isl is asked again for what the live ranges of `v` and `w` hold back: with parameters at once."""
+    asked: list[int | None] = []
+    real = schedule.isl_in_child
+
+    def answer(step: Callable[[], str], seconds: int | None = None) -> str:
+        asked.append(seconds)
+        if seconds == schedule.NUMERIC_SECONDS:
+            raise OverBudget("it took too long")
+        return real(step, seconds=seconds)
+
+    monkeypatch.setattr(schedule, "isl_in_child", answer)
+    schedule_nests(initial_program(region_of(PATHS, tmp_path).scop, Options()))
+    assert len(asked) > 2
+    assert asked.count(schedule.NUMERIC_SECONDS) == 1

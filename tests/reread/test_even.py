@@ -90,3 +90,22 @@ ONE = c.Literal("1")
 def test_what_is_refused(change: Change, tmp_path: Path) -> None:
     found = printed(CHOICES, tmp_path)
     assert messages(found, rewritten(found, change)) != []
+
+
+DECIDED = """
+void f(int n, double *restrict sum, const double rate[35], double (*restrict x)[50])
+{
+#pragma scop
+    for (int r = 0; r < n; r++)
+        for (int a = 15; a < 50; a++)
+            sum[r] += (a >= 15 && a < 50 ? rate[a - 15] : 0.0) * (x[r][a] + (a > 15 ? x[r][a - 1] : 0.0));
+#pragma endscop
+}
+"""
+
+
+def test_a_choice_of_two_comparisons_that_always_hold(tmp_path: Path) -> None:
+    """It is no choice in the text, which computes no more for that than C would."""
+    found = printed(DECIDED, tmp_path)
+    assert messages(found) == []
+    assert "rate[a - 15] *" in found[2].text

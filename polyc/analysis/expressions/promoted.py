@@ -22,6 +22,8 @@ ROOTS = {name: f"polyc_{name}" for name in ("sqrt", "sqrtf")}
 """Functions that set errno for negative arguments, and the macros that do not, for files that never name it."""
 ROUNDED = {name: f"polyc_{name}" for kind in ("floor", "ceil", "trunc", "round") for name in (kind, f"{kind}f")}
 """Functions that gcc makes vectors of only where no exception is looked at, and the macros for vector loops."""
+FLAG = "polyc_flag"
+"""The macro around an element of the type `_Bool` in a vector loop."""
 _OF_FLOATS = frozenset({"fabs", "fabsf", *ROOTS, *ROUNDED})
 """Functions of one argument whose type is that of the value."""
 NARROW = frozenset(

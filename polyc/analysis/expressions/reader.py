@@ -274,8 +274,8 @@ def truth(condition: c.Expr, number: Callable[[c.Expr], Value | None], domain: i
         case c.Unary(op="!", operand=operand):
             held = truth(operand, number, domain)
             return None if held is None else not held
-        case c.Binary(op="&&" | "||" as op, left=left, right=right):
-            deciding = op == "||"
+        case c.Binary(op="&&" | "||" | "&" | "|" as op, left=left, right=right):  # what is known is 0 or 1
+            deciding = op in ("||", "|")
             both = truth(left, number, domain), truth(right, number, domain)
             return deciding if deciding in both else None if None in both else not deciding
         case c.Binary(op=op, left=left, right=right) if op in _COMPARE:

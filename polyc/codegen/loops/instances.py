@@ -12,6 +12,7 @@ from polyc.analysis.expand import in_places, shift
 from polyc.analysis.expressions.facts import constant
 from polyc.analysis.expressions.promoted import (
     EXTREMA,
+    FLAG,
     NARROW,
     ROOTS,
     ROUNDED,
@@ -151,8 +152,8 @@ class InstancePrinter:
 
     def _whole(self, body: c.Stmt) -> c.Stmt:
         """`p = (uint8_t)(v < 0 ? 0 : v > 255 ? 255 : v)` with the choice as a whole: gcc converts each of its branches
-        by itself, and jumps then where it would have found a minimum and a maximum. And `fmax` and `sqrt` as macros,
-        since calls keep loops from vectors."""
+        by itself, and jumps then where it would have found a minimum and a maximum. And `fmax`, `sqrt` and reads of a
+        `bool` as macros, since these keep loops from vectors."""
         statement, arrays = self.statement, self.program.scop.arrays
         if self.program.options.gpu:
             return body
@@ -168,6 +169,8 @@ class InstancePrinter:
                 return is_narrow(choice.then) and is_narrow(choice.otherwise)
             return isinstance(choice, c.ArrayRef) and 0 < arrays[choice.array].element.size_bytes < 4
 
+        written = {access.ref for access in statement.accesses if access.kind is not AccessKind.READ}
+
         def roots() -> bool:
             return not self.program.scop.reads_errno and (self._is_in_vectors() or self._adds_in_order())
 
@@ -182,6 +185,13 @@ class InstancePrinter:
                     name in ROUNDED and name not in own and self._is_in_vectors() and not self._looks_up()
                 ):
                     return replace(node, function=ROUNDED[name], arguments=(c.rewrite(one, change),))
+                case c.ArrayRef(array=array, ref=ref) if (
+                    arrays[array].rank
+                    and arrays[array].element.text == "_Bool"
+                    and ref not in written
+                    and self._is_in_vectors()
+                ):
+                    return c.Call(FLAG, (node,))
                 case c.Cast(type=text, operand=c.Ternary() as choice) if text in NARROW and is_whole(choice):
                     return replace(node, operand=c.Call(WHOLE, (c.rewrite(choice, change),)))
                 case c.Assign(op="=", target=c.ArrayRef(array=array), value=c.Ternary() as choice):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from polyc.analysis.expressions.promoted import EXTREMA, ROOTS, ROUNDED, VECTOR_EXTREMA, WHOLE
+from polyc.analysis.expressions.promoted import EXTREMA, FLAG, ROOTS, ROUNDED, VECTOR_EXTREMA, WHOLE
 from polyc.analysis.expressions.selects import SELECTS, WHOLE_SELECT
 
 MIN, MAX, FLOORD = "polyc_min", "polyc_max", "polyc_floord"
@@ -35,6 +35,7 @@ OUTER_SIMD = "polyc_outer_simd"
 IN_VECTORS = (
     *(macro for macros in (EXTREMA, VECTOR_EXTREMA, ROOTS, ROUNDED, SELECTS) for macro in macros.values()),
     WHOLE_SELECT,
+    FLAG,
 )
 """In the place of calls and branches that keep loops from vectors."""
 
@@ -187,6 +188,11 @@ MACROS = {
     SELECTS["float"]: _select(SELECTS["float"], "float", "unsigned"),
     SELECTS["double"]: _select(SELECTS["double"], "double", "unsigned long long"),
     WHOLE_SELECT: _whole_select(WHOLE_SELECT),
+    FLAG: f"""#ifdef __GNUC__ /* the byte of a bool, which is 0 or 1: gcc makes no vectors of loads of a bool */
+#define {FLAG}(x) (*(const unsigned char *)&(x))
+#else
+#define {FLAG}(x) (x)
+#endif""",
     TILES: f"""#ifdef _OPENMP
 #define {TILES}(written, tiled) \\
   __extension__({{ int omp_get_max_threads(void); double polyc_w = (written); \\

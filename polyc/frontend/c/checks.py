@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from polyc.analysis.expressions.facts import base_key
+from polyc.analysis.expressions.facts import base_key, mentions
 from polyc.errors import Span
 from polyc.frontend.c.references import Reference, links, place_of, resolve, split_chain, tested_pointer
 from polyc.frontend.c.state import Region
@@ -46,7 +46,9 @@ class Checker:
         symbol = self.region.symbol(node.name)
         if symbol is not None and any(d.pointer for d in symbol.shape.dims):
             copied = isinstance(node.init, c.Name)
-            hint = EXCHANGE if copied else "use the array itself, or declare the pointer before the region"
+            inside = node.init is not None and any(self.is_inside(name) for name in mentions(node.init))
+            hint = "use the array itself" + ("" if inside else ", or declare the pointer before the region")
+            hint = EXCHANGE if copied else hint
             message = f"'{symbol.c_name}' is a pointer declared in the region"
             self.region.refuse("pointer-assignment", message, node.span, hint)
             return
@@ -58,13 +60,17 @@ class Checker:
             if part is not None:
                 self.expr(part)
 
+    def is_inside(self, name: str) -> bool:
+        """Whether a name has no value before the region, or another one."""
+        symbol = self.region.symbol(name)
+        return name in self.region.written or (symbol is not None and symbol.storage is Storage.REGION)
+
     def is_settled(self, size: c.Expr) -> bool:
         """Whether a size is made of constants, and of integers from outside that the region does not write."""
         for item in c.walk(size):
             if isinstance(item, c.Name):
                 symbol = self.region.symbol(item.name)
-                changes = item.name in self.region.written or (symbol and symbol.storage is Storage.REGION)
-                if symbol is not None and (changes or not symbol.is_integer):
+                if symbol is not None and (self.is_inside(item.name) or not symbol.is_integer):
                     return False
             elif not isinstance(item, (c.Literal, c.Unary, c.Binary, c.Cast, c.SizeOf)) or item == c.Literal(""):
                 return False

@@ -19,7 +19,7 @@ from collections.abc import Callable, Sequence
 from pycparser import c_ast
 
 from polyc.analysis.expressions.constants import literal_value
-from polyc.analysis.expressions.facts import lvalues
+from polyc.analysis.expressions.facts import base_key, lvalues
 from polyc.analysis.expressions.ranges import decided
 from polyc.errors import Span, UserError
 from polyc.frontend.c.ctype import INT, Shape, Types, basic, common, member_of, promote
@@ -27,7 +27,7 @@ from polyc.frontend.c.effects import NOTHING, Effect, is_readable
 from polyc.frontend.c.expressions import Expressions
 from polyc.frontend.c.functions import PURE, real_type
 from polyc.frontend.c.parse import LONGEST_HELPER, parse_function
-from polyc.frontend.c.references import links, resolve
+from polyc.frontend.c.references import inner_rank, links, resolve, split_chain
 from polyc.frontend.c.symbols import Scope, Symbol, scope_before
 from polyc.frontend.text.asserts import ASSERTED
 from polyc.frontend.text.chunks import Chunks
@@ -457,24 +457,42 @@ def same_struct(one: c_ast.Node | None, other: c_ast.Node | None) -> bool:
 def is_same_array(argument: c.Expr, shape: Shape, scope: Scope, own: bool = False) -> bool:
     """Whether an argument is an array, or a row of one, whose elements are what the function takes them for.
 
-    own: it is the function itself that does, `double (*q)[n] = p`
+    own: it is the function itself that does, `double (*q)[n] = p`, perhaps with one that lies in a struct
     """
     depth = 0
     while isinstance(argument, c.Subscript):
         depth, argument = depth + 1, argument.base
-    symbol = scope.symbols.get(argument.name) if isinstance(argument, c.Name) else None
-    if symbol is None or symbol.rank - depth != len(shape.dims) or symbol.volatile:
+    whole = shape_of(argument, scope) if own or isinstance(argument, c.Name) else None
+    if whole is None or len(whole.dims) - depth != len(shape.dims):
         return False
-    one, other = symbol.shape.element, shape.element
+    one, other = whole.element, shape.element
     if one.kind == "struct":
-        if one.text != other.text or not same_struct(symbol.shape.node, shape.node):
+        if one.text != other.text or not same_struct(whole.node, shape.node):
             return False
     elif one.kind not in ("int", "float") or not is_same(one, other) or is_enum(one.text, scope.types):
         return False
-    inner = zip(symbol.shape.dims[depth + 1 :], shape.dims[1:], strict=True)
+    inner = zip(whole.dims[depth + 1 :], shape.dims[1:], strict=True)
     if own:
         return all(scope.is_same_extent(a, b) for a, b in inner)
     return all(a.pointer == b.pointer and (a.pointer or (a.size is not None and a.size == b.size)) for a, b in inner)
+
+
+def shape_of(array: c.Expr, scope: Scope) -> Shape | None:
+    """The shape of a variable, or of a member that lies in one or in an element of it; None of others."""
+    key, chain = base_key(array), links(array)
+    symbol = scope.symbols.get(key) if key is not None else None
+    if symbol is None or chain is None or symbol.volatile:
+        return None
+    if not chain:
+        return symbol.shape
+    subscripts, rest = split_chain(chain, symbol.rank)
+    if subscripts is None or not isinstance(chain[-1], c.Member) or inner_rank(scope, symbol, rest) is None:
+        return None
+    found: Shape | None = symbol.shape
+    for link in rest:
+        if isinstance(link, c.Member) and found is not None:
+            found = scope.types.field(found.node, link.field)
+    return found
 
 
 # --- types

@@ -11,7 +11,7 @@ from polyc.analysis.expressions.facts import assigned_scalars, base_key, mention
 from polyc.analysis.expressions.facts import constant as constant_value
 from polyc.errors import Span
 from polyc.frontend.c.symbols import Scope, Symbol
-from polyc.frontend.idioms.helpers import Unclear, converted, is_same_array, type_of
+from polyc.frontend.idioms.helpers import Unclear, converted, is_same_array, shape_of, type_of
 from polyc.model import ctree as c
 from polyc.records import dataclass, replace
 
@@ -34,7 +34,7 @@ class Sum:
     """What a variable is equal to."""
 
     base: c.Expr
-    """For a pointer: a name, or a row `a[i]`."""
+    """For a pointer: a name, a row `a[i]`, or an array in a struct, `a[i].u`."""
     added: tuple[c.Expr, ...] = ()
 
     def plus(self, *more: c.Expr) -> Sum:
@@ -48,8 +48,8 @@ class Sum:
         """Whether it is the same after some changes: those of an array's elements do not move the array."""
         base, root = self.base, base_key(self.base)
         inside: list[c.Expr] = list(self.added)
-        while isinstance(base, c.Subscript):
-            inside.append(base.index)
+        while isinstance(base, c.Subscript | c.Member):
+            inside += [base.index] if isinstance(base, c.Subscript) else []
             base = base.base
         if not isinstance(base, c.Name):
             inside.append(base)
@@ -171,6 +171,10 @@ class Values:
             case c.Unary(op="*", operand=inner, span=span) if self.rank(expr) > 0:
                 found = self.place(inner)
                 return Sum(c.Subscript(found.base, self.total(found.added, span), span))
+            case c.Member(base=base, field=field, arrow=arrow, span=span) if self.rank(expr) > 0:
+                if arrow and self.is_moved(base):
+                    return Sum(c.Member(self.element(base, span), field, False, span))
+                return Sum(replace(expr, base=self.of(base)))
             case c.Cast(type=text, operand=inner):
                 found = self.place(inner)
                 key = base_key(found.base)
@@ -187,6 +191,9 @@ class Values:
                 return symbol.rank if symbol is not None else 0
             case c.Subscript(base=base) | c.Unary(op="*", operand=base):
                 return max(0, self.rank(base) - 1)
+            case c.Member():
+                shape = shape_of(expr, self.scope)
+                return len(shape.dims) if shape is not None else 0
             case c.Unary(op="&", operand=inner):
                 return self.rank(inner) + 1
             case c.Binary(op="+" | "-", left=left, right=right):

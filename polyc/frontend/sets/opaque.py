@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import islpy as isl
 
-from polyc.analysis.expressions.facts import assigned_scalars, induction
+from polyc.analysis.expressions.facts import assigned_scalars, has_jump, induction
 from polyc.frontend.c.ctype import INT, literal_of, promote
 from polyc.frontend.c.first_use import Use, first_use
 from polyc.frontend.c.state import Env, Region, limits, variable
@@ -136,8 +136,9 @@ class Opaque:
         if head is None or head.key not in self.collector.internal or head.key in env.variables:
             return self.plain_loop(node, env)
         node = replace(node, condition=self.spelled(node.condition, env))
+        jumps = has_jump(node.body)  # with them, it has some of the iterations that it has without
         try:
-            domain, exact = analyse(self.region, node, env).domain, True
+            domain, exact = analyse(self.region, _without_jumps(node) if jumps else node, env).domain, not jumps
         except NotAffine:
             domain, exact = self.loose_domain(node, env), False
         inside = replace(env, domain=domain, inner=(*env.inner, head.key))
@@ -192,6 +193,10 @@ class Opaque:
         step = self.collector.read(node.step, env) if node.step is not None else None
         self.collector.certain = before
         return replace(node, init=init, condition=condition, step=step, body=body)
+
+
+def _without_jumps(node: c.For) -> c.For:
+    return c.rewrite(node, lambda item: c.Empty() if isinstance(item, c.Jump) else None)
 
 
 def _stored(node: c.Stmt, raws: dict[str, Raw]) -> dict[tuple[str, str], set[str]]:

@@ -108,12 +108,14 @@ def inside_rows(placed: list[Placed], arrays: Iterable[Array]) -> isl.Set:
 def length_of(array: str, placed: list[Placed], known: isl.Set) -> tuple[isl.PwAff, isl.Set] | None:
     """`[n] -> { [(x)] }`: one more than the last element of a row that is accessed, and the sizes for which it is that:
     all, or those at which its loops run. None where the last one is not at the end of a loop, where the first one may
-    be before the begin of the row, and where data decide."""
+    be before the begin of the row, and where data decide it and nothing bounds them."""
     raws = [(one, raw) for one in placed for raw in one.draft.accesses if raw.array == array]
-    if not all(raw.exact for _, raw in raws):
-        return None
     cells = reduce(isl.Set.union, (one.access(raw).range() for one, raw in raws)).intersect_params(known.params())
-    if cells.is_empty() or not cells.lower_bound_val(isl.dim_type.set, 0, isl.Val.zero(CTX)).is_equal(cells):
+    if (
+        cells.is_empty()
+        or not cells.is_bounded()
+        or not cells.lower_bound_val(isl.dim_type.set, 0, isl.Val.zero(CTX)).is_equal(cells)
+    ):
         return None
     last = cells.dim_max(0)
     ends: list[isl.PwAff] = []

@@ -16,7 +16,7 @@ from polyc.model.scop import AccessKind
 from polyc.model.tree import Member, Role, Worth
 from polyc.nests.samples import written_cells
 from polyc.nests.strides import UNROLLED, step_of
-from polyc.poly import affine_of, box_extents, box_volume, names, set_name, sets, value_on
+from polyc.poly import affine_of, band_width, box_extents, box_volume, names, set_name, sets, value_on
 from polyc.records import replace
 
 FETCHED_US = 0.14
@@ -133,8 +133,13 @@ def _extent(program: Program, instances: isl.Set, dimension: int) -> isl.PwAff |
 
 
 def _of_bands(instances: isl.Set, extents: list[isl.PwAff], fixed: set[int]) -> list[isl.PwAff]:
-    """The extents, with a number for one that is of several narrow bands: `|i - a| <= 2 || |i - b| <= 2`."""
+    """The extents, with a number for one that is of several narrow bands: `|i - a| <= 2 || |i - b| <= 2`, and no more
+    than the width of one that moves along with a loop around, `|j - i| <= w`."""
     found, open_ones = list(extents), [d for d in range(instances.dim(isl.dim_type.set)) if d not in fixed]
+    for place, d in enumerate(open_ones):
+        width = None if extents[place].is_cst() else band_width(instances, d)
+        if width is not None:
+            found[place] = extents[place].min(width).coalesce()
     bands = instances.make_disjoint().get_basic_sets()
     for place, d in enumerate(open_ones) if 1 < len(bands) <= MOST_BANDS else ():
         if extents[place].is_cst():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from functools import partial
 
 import islpy as isl
@@ -53,6 +52,7 @@ from polyc.poly import (
     maps,
     names,
 )
+from polyc.records import dataclass, replace
 
 STAGE = "schedule"
 
@@ -137,8 +137,10 @@ def _scheduled(program: Program) -> Program:
     def apart(dependences: isl.UnionMap) -> isl.UnionMap:
         return by_distance(bodies.order(dependences))
 
+    slow = Slow()
+
     def tree_of(asked: isl.ScheduleConstraints) -> Domain:
-        return bodies.expanded(scheduled(asked, program))
+        return bodies.expanded(scheduled(asked, program, slow))
 
     flow, order = apart(flow), apart(order)
     constraints = isl.ScheduleConstraints.on_domain(bodies.scheduled(scop.domain)).set_context(scop.context)
@@ -276,18 +278,26 @@ def common_loops(node: Node) -> tuple[int, Node]:
     return count, node
 
 
-def scheduled(constraints: isl.ScheduleConstraints, program: Program) -> Domain:
+@dataclass(slots=True)
+class Slow:
+    """What is known of the questions to isl's scheduler about one program, which differ little."""
+
+    numbers: bool = False
+    """With the sizes as numbers it took all of its time: parameters in their places come first."""
+
+
+def scheduled(constraints: isl.ScheduleConstraints, program: Program, slow: Slow) -> Domain:
     """isl's schedule tree, as ours. Raises isl.Error, OverBudget.
 
     Lest a loop coalesces two of the original order, isl gives up solutions, and the loop over chunks of another one
     may be among them: `for g for c in 16 * g … 16 * g + 15` is a loop over c then, in its order. So it is asked again,
     without that, and the answer counts where more loops around the statements are parallel.
     """
-    found = _scheduled_as(constraints, program, DEFAULTS["treat_coalescing"])
+    found = _scheduled_as(constraints, program, DEFAULTS["treat_coalescing"], slow)
     if not _coalesces(found.child):
         return found
     try:
-        other = _scheduled_as(constraints, program, 0)
+        other = _scheduled_as(constraints, program, 0, slow)
     except (isl.Error, OverBudget):
         return found
     nests = [(step, _parallel_around(step.child, step.filter)) for step in _steps(other)]
@@ -333,7 +343,7 @@ def _parallel_around(node: Node, instances: isl.UnionSet, count: int = 0) -> dic
     return dict.fromkeys(names(instances), count)
 
 
-def _scheduled_as(constraints: isl.ScheduleConstraints, program: Program, coalescing: int) -> Domain:
+def _scheduled_as(constraints: isl.ScheduleConstraints, program: Program, coalescing: int, slow: Slow) -> Domain:
     """isl's schedule tree; coalescing: whether isl treats that. Raises isl.Error, OverBudget."""
     context, options = program.scop.domain.get_ctx(), program.options
 
@@ -353,6 +363,7 @@ def _scheduled_as(constraints: isl.ScheduleConstraints, program: Program, coales
                 raise
         return None
 
+    spent = 0
     if options.budget == 0:
         return from_isl(schedule_of(constraints))
     if program.scop.in_place and len(program.scop.statements) > MOST_CALLED:
@@ -364,21 +375,24 @@ def _scheduled_as(constraints: isl.ScheduleConstraints, program: Program, coales
         general = with_symbols(constraints)
         if general is not None:
             try:
-                found = from_isl(in_child(constraints, NUMERIC_SECONDS))
+                found = None if slow.numbers else from_isl(in_child(constraints, NUMERIC_SECONDS))
             except isl.Error as error:
                 if not is_over_budget(error):
                     raise
+                slow.numbers = True
+            if found is None:
                 try:
                     return from_isl(at_sizes(in_child(general, SYMBOLIC_SECONDS)))
                 except isl.Error as error:
                     if is_not_carried(error):
                         raise  # at the numbers there are at most loops with factors as large as these
+                    spent = NUMERIC_SECONDS + (SYMBOLIC_SECONDS if is_over_budget(error) else 0)
         if general is None or found is not None:
             found = of_few(QUICK) or found
         if found is not None:
             return found
     # Neither a budget of operations may end it, where isl schedules several nests as one, nor is each of them short.
-    return from_isl(in_child(constraints, MOST_SECONDS))
+    return from_isl(in_child(constraints, max(MOST_SECONDS - spent, 1)))
 
 
 def is_not_carried(error: isl.Error) -> bool:

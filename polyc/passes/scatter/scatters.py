@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from polyc.analysis.coincident import within_iteration
 from polyc.analysis.expressions.reductions import reductions_of, scatters_of
 from polyc.analysis.expressions.updates import any_order, has_parts, sums_wrap
 from polyc.analysis.witness import carried, loops_above
@@ -18,7 +19,7 @@ from polyc.passes.buffers.privatize import place_private_arrays
 from polyc.passes.loops.reductions import Races, carried_beside, own_arrays, swapped, without_not_parallel
 from polyc.passes.loops.small_regions import started
 from polyc.passes.scatter.owners import with_owners
-from polyc.poly import box_volume, constant_of, names
+from polyc.poly import among, box_volume, constant_of, names
 
 STAGE = "scatters"
 MOST_BYTES = 64 * 1024
@@ -82,7 +83,7 @@ class _Marker:
         if not found or set(below) & sequential(self.program):
             return band
         first = band.members[0]
-        own = self.own(band)
+        own = self.own(band) | self.apart(band, {array for _, array in found})
         pairs = sorted((op, array) for op, array in found if array not in own)
         if not pairs:
             return band
@@ -97,7 +98,8 @@ class _Marker:
         told = ", ".join(arrays[array].c_name for _, array in pairs)
         floats = [array for op, array in pairs if not sums_wrap(op, array, arrays)]
         if floats and not self.program.options.reassociate:
-            why = "sums of floating-point numbers keep their order without --reassociate"
+            order = "sums of floating-point numbers keep their order without --reassociate"
+            why = self.race(band, replace(band, members=(changed, *band.members[1:])), reassociate=True) or order
         if why and not inside and (owned := self.owned(band, pairs)) is not None:
             how = f"each thread updates a part of the cells of {told}, in order"
             self.program = without_not_parallel(self.program, below).remark(
@@ -126,6 +128,17 @@ class _Marker:
         child = swapped(self.program.tree.child, band, shared)
         tree = Domain(self.program.tree.domain, child)
         return own_arrays(place_private_arrays(replace(self.program, tree=tree)), shared)
+
+    def apart(self, band: Band, arrays: set[str]) -> set[str]:
+        """The arrays of which no iteration of the first loop reads what another one wrote: no sums of several."""
+        first, above = band.members[0], loops_above(self.program.tree.child, band)
+        flows, here = self.program.dependences.flow_by_array, first.schedule.domain()
+        found = set[str]()
+        for array in arrays & flows.keys():
+            around = within_iteration(among(flows[array], here), above)
+            if around.is_subset(within_iteration(around, (first,))):
+                found.add(array)
+        return found | (arrays - flows.keys())
 
     def scalars(self, below: list[str]) -> dict[str, str]:
         """The scalars that some statements only combine with values, in any order, with the operators."""
@@ -167,9 +180,11 @@ class _Marker:
             return False, f"copies of it are more work than {updates:.0f} updates, and {few}"
         return True, ""
 
-    def race(self, band: Band, done: Band) -> str | None:
-        """What the loop carries beside the sums."""
-        return carried_beside(self.program, self.races, band, done)
+    def race(self, band: Band, done: Band, reassociate: bool = False) -> str | None:
+        """What the loop carries beside the sums; with `reassociate`, beside those of floating-point numbers, too."""
+        options = self.program.options
+        options = replace(options, reassociate=options.reassociate or reassociate)
+        return carried_beside(replace(self.program, options=options), self.races, band, done)
 
     def declined(self, band: Band, told: str, why: str) -> Band:
         below = tuple(names(band.members[0].schedule.domain()))

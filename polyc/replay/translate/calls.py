@@ -149,6 +149,8 @@ def of_polyc(e: Expressions, name: str, node: c_ast.FuncCall, arguments: list[c_
     if name == "polyc_floord":
         one, other = (e.value(argument) for argument in arguments)
         return Value(f"{closed(one.code)} // {closed(other.code)}", e.arithmetic.common(one, other), one.large)
+    if name == "polyc_flag":
+        return e.value(arguments[0])
     if name == "polyc_int":
         return e.arithmetic.converted(e.value(arguments[0]), INT)
     if name in ("polyc_select", "polyc_selectf", "polyc_selecti"):

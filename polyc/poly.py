@@ -325,15 +325,21 @@ def free_volume(piece: isl.Set) -> float:
 
 
 def box_extents(piece: isl.Set, known: isl.Set, fixed: Collection[int] = (), forms: int = 1) -> list[isl.PwAff] | None:
-    """The extents of the bounding box of a set, from its parameters; None where one has more than so many forms.
+    """The extents of the bounding box of a set, from its parameters; None where one has more than so many forms, or no
+    end.
 
     known: what holds of the parameters; fixed: dimensions that are left out
     """
-    box = isl.Set.from_basic_set(piece.intersect_params(known).simple_hull())
+    whole = piece.intersect_params(known)
+    hull = isl.Set.from_basic_set(whole.simple_hull())
     extents = []
-    for k in range(box.dim(isl.dim_type.set)):
+    for k in range(hull.dim(isl.dim_type.set)):
         if k in fixed:
             continue
+        # Of 1 <= k <= |e - m| the hull has no end.
+        box = next((one for one in (hull, whole) if one.dim_is_bounded(isl.dim_type.set, k)), None)
+        if box is None:
+            return None
         extent = box.dim_max(k).sub(box.dim_min(k)).add_constant_val(isl.Val.one(box.get_ctx())).coalesce()
         if extent.n_piece() > forms > 1:
             extent = _at_most(box, k, extent)

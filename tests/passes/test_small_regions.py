@@ -490,3 +490,27 @@ def test_a_reduction_that_starts_again_and_again_has_no_threads(tmp_path: Path) 
     assert found.verified
     assert "#pragma omp parallel" not in found.text
     assert "reduction(max: m)" in compiled(PAIRS, tmp_path, threads="always").text
+
+
+AWAY = """
+#include <stdlib.h>
+void f(int n, int m, int *restrict out)
+{
+#pragma scop
+    for (int e = 0; e < n; e++) {
+        int steps = abs(e - m), sum = 0;
+        for (int k = 1; k <= steps; k++)
+            sum += k % 3;
+        out[e] = sum;
+    }
+#pragma endscop
+}
+"""
+
+
+def test_a_loop_whose_bounds_have_no_hull(tmp_path: Path) -> None:
+    """1 <= k <= |e - m| is no convex set, and what is one around it has no end."""
+    found = compiled(AWAY, tmp_path)
+    assert found.verified
+    assert "omp parallel for" in found.text
+    assert "(void)abs" not in found.text

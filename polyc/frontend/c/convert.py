@@ -105,7 +105,9 @@ class Converter(Expressions):
                 if isinstance(node, c_ast.Label):
                     self.statement(node.stmt)
             case _:
-                self.refuse("switch", "switch cannot stand in a region", span, "write it as if and else")
+                why = "a case runs into the next one, is left from inside, or declares something for the next ones"
+                message = f"this switch is no chain of branches: {why}"
+                self.refuse("switch", message, span, "end each case with one break, or write it as if and else")
 
     def refuse_declaration(self, node: c_ast.Node) -> None:
         start = self.parsed.offset(node.coord)

@@ -250,7 +250,7 @@ class Surroundings:
         outside = re.sub(r"^[ \t]*#[ \t]*pragma.*$", "", outside, flags=re.MULTILINE)
         mentions = Counter(IDENTIFIER.findall(outside))
         macros = set(re.findall(r"#[ \t]*(?:define|undef)[ \t]+(\w+)", outside))
-        return tuple(name for name in sorted(called - macros) if mentions[name] == 1)
+        return tuple(name for name in sorted(called - macros) if mentions[name] == 1 and name in self.own_functions)
 
     def constants(self, region: Region) -> tuple[tuple[str, str], ...]:
         """The constants of the function that the region mentions: those of the file stand before it."""

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from polyc import __version__
+from polyc.codegen.gpu.render import render_device_files
 from polyc.model.program import Options
 from polyc.pipeline import compile_region
 from tests.gpu.test_kernels import assert_same
@@ -187,3 +189,10 @@ void f(int dim3, int kernel, const float template[dim3], float half[dim3], opera
 def test_names_that_are_words_of_the_device(target: str, tmp_path: Path) -> None:
     """Words of C++, of OpenCL, and of the text around kernels, which C leaves to the user."""
     assert_same(region_of(WORDS, tmp_path), Options(target=target), (17,))
+
+
+@pytest.mark.parametrize("target", ["cuda", "opencl"])
+def test_files_without_kernels_have_no_functions(target: str) -> None:
+    """Compilers would warn of them."""
+    files = render_device_files("t.c", [], target)
+    assert set(files.values()) == {f"/* polyc {__version__}: no loop of t.c is a kernel; 'polyc explain' says why. */\n"}

@@ -514,3 +514,31 @@ def test_a_loop_whose_bounds_have_no_hull(tmp_path: Path) -> None:
     assert found.verified
     assert "omp parallel for" in found.text
     assert "(void)abs" not in found.text
+
+
+CENSUS = """
+void f(int h, int w, const unsigned char *restrict in, unsigned long *restrict out)
+{
+#pragma scop
+    for (int y = 0; y < h; y++)
+        for (int x = 0; x < w; x++) {
+            unsigned long bits = 0;
+            if (y >= 3 && y < h - 3 && x >= 4 && x < w - 4)
+                for (int k = -3; k <= 3; k++)
+                    for (int l = -4; l <= 4; l++) {
+                        if (k == 0 && l == 0)
+                            continue;
+                        bits = (bits << 1) | (in[(y + k) * w + x + l] < in[y * w + x]);
+                    }
+            out[y * w + x] = bits;
+        }
+#pragma endscop
+}
+"""
+
+
+def test_windows_inside_of_the_borders_alone_are_as_they_were_for_one_thread(tmp_path: Path) -> None:
+    """No compiler makes vectors of a loop with others below a branch."""
+    text = compiled(CENSUS, tmp_path).text
+    assert "polyc_simd" not in text
+    assert "polyc_several()" in text

@@ -18,9 +18,9 @@ from functools import reduce
 from polyc.analysis.expressions.promoted import WHOLE
 from polyc.analysis.expressions.selects import is_both
 from polyc.analysis.loop_facts import is_as_written, only_parts_loops
-from polyc.codegen.loops.exprs import ExprPrinter, build_for, expression, is_narrowed
+from polyc.codegen.loops.exprs import ExprPrinter, build_for, expression
 from polyc.codegen.loops.loops import UNROLLED
-from polyc.codegen.text.macros import IN_VECTORS, MANY, SEVERAL, THREADS
+from polyc.codegen.text.macros import IN_VECTORS, MANY, MAX, MIN, SEVERAL, THREADS
 from polyc.machine import load_cpu
 from polyc.model import ctree as c
 from polyc.model.program import Buffer, Program
@@ -108,15 +108,22 @@ def _is_parallel(node: c.For | c.ExprStmt) -> bool:
     return any(pragma.startswith("omp parallel") for pragma in node.pragmas)
 
 
+def _is_narrowed(node: c.Node) -> bool:
+    """Whether conditions on a loop's counter, `if (x + dx < 0) continue;`, are bounds of the loop."""
+    bounds = (node.init, node.condition) if isinstance(node, c.For) else ()
+    calls = (n.function for bound in bounds if bound is not None for n in c.walk(bound) if isinstance(n, c.Call))
+    return not {MIN, MAX}.isdisjoint(calls)
+
+
 def _is_helped(item: c.Stmt) -> bool:
     """Whether C compilers do more with a text, though its loops are in their order: with choices in vector loops, and
     with loops whose conditions became bounds, but for short ones, which they write out where these are constant."""
     loops = [node for node in c.walk(item) if isinstance(node, c.For)]
     short = [loop for loop in loops if loop.pragmas == (UNROLLED,)]
     inside = [inner for loop in loops for inner in c.walk(loop.body) if isinstance(inner, c.For)]
-    if any(is_narrowed(inner) and inner.pragmas != (UNROLLED,) for inner in inside):
+    if any(_is_narrowed(inner) and inner.pragmas != (UNROLLED,) for inner in inside):
         return True
-    scalar = any(map(is_narrowed, short))
+    scalar = any(map(_is_narrowed, short))
     calls = {node.function for node in c.walk(item) if isinstance(node, c.Call)}
     return not scalar and (not calls.isdisjoint((WHOLE, *IN_VECTORS)) or any(map(is_both, c.walk(item))))
 

@@ -311,6 +311,9 @@ def _call(
 def render_device_files(path: str, devices: list[tuple[str, ...]], target: str) -> dict[str, str]:
     """The other files of a GPU target, by what their names end in."""
     found: dict[str, str] = {}
+    if not devices:  # a file all the same, which a Makefile may name
+        nothing = f"/* polyc {__version__}: no loop of {Path(path).name} is a kernel; 'polyc explain' says why. */\n"
+        return dict.fromkeys(ENDINGS[target], nothing)
     for position, (ending, template) in enumerate(zip(ENDINGS[target], TEMPLATES[target], strict=True)):
         regions = [texts[position] for texts in devices]
         mentioned = set(IDENTIFIER.findall("\n".join(regions)))

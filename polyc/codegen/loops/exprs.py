@@ -271,10 +271,3 @@ def _nested(macro: str, values: list[_Value]) -> _Value:
     for value in (v for k, v in enumerate(values) if k > 0 and v not in values[:k]):
         result = _Value(c.Call(macro, (result.expr, value.expr)), result.wide or value.wide)
     return result
-
-
-def is_narrowed(node: c.Node) -> bool:
-    """Whether conditions on a loop's counter, `if (x + dx < 0) continue;`, are bounds of the loop."""
-    bounds = (node.init, node.condition) if isinstance(node, c.For) else ()
-    calls = (n.function for bound in bounds if bound is not None for n in c.walk(bound) if isinstance(n, c.Call))
-    return not {MIN, MAX}.isdisjoint(calls)

@@ -12,7 +12,7 @@ from polyc.analysis.expressions.facts import lvalues, mentions
 from polyc.analysis.expressions.linear import linear
 from polyc.analysis.expressions.straight import ABSOLUTE
 from polyc.codegen.loops.choices import with_branches
-from polyc.codegen.loops.exprs import ExprPrinter, build_for, expression, is_narrowed
+from polyc.codegen.loops.exprs import ExprPrinter, build_for, expression
 from polyc.codegen.loops.generated import Generated, children, marks_of, visit_at, visits_below
 from polyc.codegen.loops.instances import InstancePrinter, Scope, block_of
 from polyc.codegen.loops.iterations import Visit, iterations_of, members_above
@@ -400,16 +400,17 @@ class LoopPrinter:
             return ()
         if not (isinstance(condition, c.Binary) and condition.op in ("<", "<=")):
             return ()  # not the canonical form that OpenMP asks for
+        counter = _names(condition.left)
         if member.parallel:
             collapse = f" collapse({together})" if together > 1 else ""
             others = member.reductions or member.atomics or member.owned or collapse
-            both = member.vector and not others and not any(_keeps_scalar(n, False) for n in c.walk(body))
+            both = member.vector and not others and not any(_keeps_scalar(n, False, counter) for n in c.walk(body))
             clauses = collapse + _sharing(member) + self.copied(member, body) + self.reductions(member)
             return (PARALLEL + (" simd" if both else "") + clauses,)
         # A vector loop may hold no short loop but one that is unrolled first: with a window unrolled inside, gcc alone
         # is faster than with the pragma (59 against 82 ms in the demo). Calls that it cannot turn into vector code
         # would make clang complain.
-        if member.vector and not any(_keeps_scalar(n, member.spans) for n in c.walk(body)):
+        if member.vector and not any(_keeps_scalar(n, member.spans, counter) for n in c.walk(body)):
             return ("omp simd" + self.reductions(member),)
         return ()
 
@@ -698,11 +699,15 @@ def _has_choice(condition: c.Expr) -> bool:
     return any(isinstance(n, c.Ternary) or (isinstance(n, c.Call) and n.function in MACROS) for n in c.walk(condition))
 
 
-def _keeps_scalar(node: c.Node, spans: bool) -> bool:
-    """Whether a loop with this inside is better left to the C compiler. spans: as of `Member`"""
+def _keeps_scalar(node: c.Node, spans: bool, counter: set[str]) -> bool:
+    """Whether a loop with this inside is better left to the C compiler.
+
+    spans: as of `Member`; counter: its variable, of which a short loop inside has other iterations for each lane
+    """
     match node:
-        case c.For(pragmas=pragmas):
-            return is_narrowed(node) if pragmas == (UNROLLED,) else not spans
+        case c.For(pragmas=pragmas, init=start, condition=end):
+            bounds = [part for part in (start, end) if part is not None]
+            return any(counter & _names(part) for part in bounds) if pragmas == (UNROLLED,) else not spans
         case c.While():
             return True
         case _:

@@ -27,7 +27,7 @@ SEED = 0
 BATCHES = 12 if EVERYTHING else 2
 FOR_A_GPU = 10
 """Programs of each of its targets."""
-RACING = (10, 15)
+RACING = (10, 8)
 """Of seed 3: without barriers one reads shared memory that nobody wrote, the other one races."""
 FRESH = 16
 """Programs that `make test-all` draws anew in each run; those of `make test` are the same for the same code, so that it

@@ -375,7 +375,8 @@ class InstancePrinter:
             isinstance(n, c.Name) and n.name in self.loops for n in nodes
         ):
             return None
-        domain = at_sizes(self.to_instance.range(), self.program.scop.known)
+        # A hull is asked, since instances may be of many pieces, and all it takes to miss one is another comparison.
+        domain = isl.Set.from_basic_set(at_sizes(self.to_instance.range(), self.program.scop.known).simple_hull())
         return truth(condition, partial(number_in, self.program.scop, self.statement), domain)
 
     def _is_even(self, node: c.Binary) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, reduce
 
 import islpy as isl
 
@@ -372,11 +372,13 @@ def _spans(member: Member, below: Node, program: Program) -> bool:
 
 
 def _all_run(member: Member, program: Program) -> bool:
-    """Whether all statements below a loop have the same of its iterations: others would stand below a branch."""
+    """Whether all statements below a loop have the same of its iterations, but for sizes that alone decide whether
+    there is something to do: others would stand below a branch."""
     instances = program.scop.domain.intersect(member.schedule.domain()).intersect_params(program.scop.known)
     values = isl.UnionMap.from_union_pw_aff(member.schedule)
     ran = [values.intersect_domain(isl.UnionSet.from_set(piece)).range() for piece in sets(instances)]
-    return all(one.is_equal(ran[0]) for one in ran)
+    at = reduce(isl.Set.intersect, (one.params() for one in ran))
+    return all(one.intersect_params(at).is_equal(ran[0].intersect_params(at)) for one in ran)
 
 
 def _is_even(statement: Statement, position: int, program: Program) -> bool:

@@ -248,3 +248,14 @@ def test_a_name_in_a_statement_that_is_kept_whole(scop: Modeller) -> None:
     found = scop(program("while (b[i * w + j] > 1) { int k = i * w + j; a[k] += 1; b[k] /= 2; }", ""))
     names = {node.name for node in c.walk(found.statements["S0"].body) if isinstance(node, c.Decl)}
     assert not names
+
+
+def test_a_function_that_a_variable_calls_once_is_called_once(scop: Modeller) -> None:
+    """In the place of its call, the expression would call it for each mention of the variable."""
+    text = "static int bin(float x) { int k = (int)(logf(x) * 8); return k < 0 ? 0 : k >= 40 ? 39 : k; }"
+    text = "float logf(float);\n" + text
+    found = scop(program("if (a[j] > 1) m[i][j] = b[bin(a[j])];", text))
+    calls = [
+        n for s in found.statements.values() for n in c.walk(s.body) if isinstance(n, c.Call) and n.function == "logf"
+    ]
+    assert len(calls) == 1

@@ -20,7 +20,9 @@ from pycparser import c_ast
 
 from polyc.analysis.expressions.constants import literal_value
 from polyc.analysis.expressions.facts import base_key, lvalues
+from polyc.analysis.expressions.promoted import EXTREMA
 from polyc.analysis.expressions.ranges import decided
+from polyc.analysis.expressions.straight import ABSOLUTE
 from polyc.errors import Span, UserError
 from polyc.frontend.c.ctype import INT, Shape, Types, basic, common, member_of, promote
 from polyc.frontend.c.effects import NOTHING, Effect, is_readable
@@ -40,6 +42,8 @@ LARGEST = 64
 """Nodes of an expression that is put in the place of a call."""
 SMALL = 16
 """Nodes of an argument that may be evaluated several times."""
+_INSTRUCTIONS = ABSOLUTE | EXTREMA.keys()
+"""Functions that take no longer than an operation."""
 _EFFECTS = (c.Assign, c.Postfix)
 _COMPARISONS = ("<", "<=", ">", ">=", "==", "!=", "&&", "||")
 _PLAIN = {
@@ -137,6 +141,8 @@ class Helpers:
                 return call
             given[name] = passed
         found = without_decided(substituted(helper.value, given, call.span), scope)
+        if repeats_calls(found):
+            return call
         return found if size(found) <= LARGEST * (4 if anywhere else 1) else call
 
     def is_pure(self, expr: c.Expr) -> bool:
@@ -395,6 +401,12 @@ def size(expr: c.Expr) -> int:
     """The nodes of an expression, without what is asserted: that is not printed."""
     asserted = [node for node in c.walk(expr) if isinstance(node, c.Call) and node.function == ASSERTED]
     return sum(1 for _ in c.walk(expr)) - sum(1 for node in asserted for _ in c.walk(node.arguments[0]))
+
+
+def repeats_calls(expr: c.Expr) -> bool:
+    """Whether an expression calls a function of the C library several times for one value, of which each takes time."""
+    calls = (node for node in c.walk(expr) if isinstance(node, c.Call) and node.function in PURE - _INSTRUCTIONS)
+    return any(count > 1 for count in Counter(map(c.unlabelled, calls)).values())
 
 
 def is_small(expr: c.Expr) -> bool:

@@ -49,6 +49,11 @@ TYPES: tuple[tuple[str, ...], ...] = (
 T = TypeVar("T")
 
 
+def is_shared(array: Array) -> bool:
+    """Whether any nest may use an array for values."""
+    return not array.index and array.kind != "fresh"
+
+
 class Parts:
     """What has been drawn of a program, and what its nests are made of."""
 
@@ -107,14 +112,14 @@ class Parts:
         written = [self.arrays[name] for name in self.recent[-3:] if self.arrays[name].rank <= deepest]
         if written and not self.chance(30):
             return self.pick(written[::-1])
-        known = [array for array in self.arrays.values() if array.rank <= deepest and not array.index]
+        known = [array for array in self.arrays.values() if array.rank <= deepest and is_shared(array)]
         if known and not self.chance(30):
             return self.pick(known)
         return self.new_array(max(1, min(deepest, self.pick((1, 2, 2, 1, 3)))), "argument")
 
     def target(self, rank: int) -> Array:
         """An array to write, new ones more often than not."""
-        known = [array for array in self.arrays.values() if array.rank == rank and not array.index]
+        known = [array for array in self.arrays.values() if array.rank == rank and is_shared(array)]
         if known and self.chance(35):
             return self.pick(known)
         return self.new_array(rank)

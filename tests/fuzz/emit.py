@@ -452,6 +452,8 @@ class _Writer:
         """The array that a loop walks along with a pointer."""
         if not self.program.walked or loop.step < 0 or loop.outside:
             return None
+        if any(isinstance(node, Stop) for node in nodes(loop.body)):
+            return None  # polyc refuses pointers of loops that end early
         return next(
             (a for a in self.program.arrays if is_pointer(a) and (a.rank == 1 or a.flat) and not a.helper), None
         )

@@ -75,17 +75,24 @@ class Bodies:
             found = body.zeroed(found)
         if isinstance(expected, c.If) and not any(isinstance(item, c.If) for item in found):
             expected = masked(self.program, replace(statement, body=expected))
+        forms = [expected]
         if _is_taken(found, expected):
             ran = body.decided().relation().intersect_domain(at_sizes(image.domain, self.program.scop.known)).range()
-            expected = choices_of(self.program, statement, ran, body.is_kept).taken(expected)
-        wanted = _flat(expected)
+            taken = choices_of(self.program, statement, ran, body.is_kept).taken(expected)
+            # Without a word of its own, it may also be a choice that is decided there.
+            forms = [taken] if _has_selects(found) else [expected, taken]
         present = tuple(inner for item in found for inner in _flat(item))
-        if len(wanted) != len(present):
+        forms = [form for form in forms if len(_flat(form)) == len(present)]
+        if not forms:
             raise Refused(f"the text of {statement.name} has other statements", statement.text)
         body.start()
-        for then, now in zip(wanted, present, strict=True):
-            if not body.same(then, now):
-                raise Refused(f"the text of {statement.name} is another one", statement.text)
+        before = list(self.uses)
+        for form in forms:
+            self.uses[:] = before
+            if all(body.same(then, now) for then, now in zip(_flat(form), present, strict=True)):
+                break
+        else:
+            raise Refused(f"the text of {statement.name} is another one", statement.text)
         body.check_values()
 
     def inside(self, image: Image, item: c.If) -> tuple[c.Stmt, ...]:
@@ -456,10 +463,14 @@ def _flat(node: c.Stmt) -> tuple[c.Stmt, ...]:
 
 
 def _is_taken(found: tuple[c.Stmt, ...], expected: c.Stmt) -> bool:
-    """Whether a text computes what C would compute in one case only."""
+    """Whether a text may compute what C would compute in one case only."""
     present = [node for item in found for node in c.walk(item)]
-    selects = any(isinstance(n, c.Call) and n.function in (*SELECTS.values(), WHOLE_SELECT) for n in present)
-    return selects or sum(map(is_conditional, present)) < sum(map(is_conditional, c.walk(expected)))
+    return _has_selects(found) or sum(map(is_conditional, present)) < sum(map(is_conditional, c.walk(expected)))
+
+
+def _has_selects(found: tuple[c.Stmt, ...]) -> bool:
+    words = (*SELECTS.values(), WHOLE_SELECT)
+    return any(isinstance(n, c.Call) and n.function in words for item in found for n in c.walk(item))
 
 
 def _stores_a_choice(body: c.Stmt) -> bool:

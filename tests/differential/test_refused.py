@@ -44,6 +44,7 @@ OPTIONS = {
     "hulls": Options(tile_sizes=(4, 2), max_recompute=50.0),
     "reversed": Options(threads="always", max_recompute=100.0),
     "pointed": Options(tile_sizes=(32, 4, 16), threads="always"),
+    "decided": Options(fuse="max", threads="always"),
     "quotients": Options(tile_sizes=(2, 5), threads="always", max_recompute=100.0),
     "heights": Options(threads="always", max_recompute=1e6),
     "skewed": Options(tile_sizes=(4, 3, 16), threads="always"),

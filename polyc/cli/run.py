@@ -82,6 +82,8 @@ def compile_file(path: str, values: dict[str, Any], default_cc: str = "cc", *, t
     done: dict[Region, Compiled] = {}
 
     def compiled(region: Region) -> Compiled:
+        if region in done:
+            return done[region]
         start = time.perf_counter()
         done[region] = compile_region(*asked_of(region, wanted, config))
         spent = time.perf_counter() - start
@@ -99,14 +101,14 @@ def compile_file(path: str, values: dict[str, Any], default_cc: str = "cc", *, t
             gained.append(region.scop)
             return None
         if any(remark.code == REFUSED for remark in found.program.remarks):
-            refused.append(found)
+            refused[region] = found
         if wanted.gpu and not found.device:
             return Apart(reason)
         if not is_finished(found.program):
             return Unfinished(reason)
         return Everywhere(reason) if is_serial(found.initial) else reason
 
-    refused: list[Compiled] = []
+    refused: dict[Region, Compiled] = {}
     gained: list[Scop] = []
     before = time.perf_counter()
     source = frontend.read(path, given, judged, text=text)
@@ -116,9 +118,10 @@ def compile_file(path: str, values: dict[str, Any], default_cc: str = "cc", *, t
         source = replace(source, dependencies=(*source.dependencies, config.path))
         for told in unknown_labels(source, config):
             click.echo(told.render(), err=True)
-    answer = [done[one] if one in done else kept(source, one, compiled(one)) for one in source.regions]
+    answer = [kept(source, one, compiled(one)) for one in source.regions]
     named = config.path if config is not None else None
-    return Run(source, answer, given, wanted, watch, config=named, refused=refused)
+    left = [one for region, one in refused.items() if region not in source.regions]
+    return Run(source, answer, given, wanted, watch, config=named, refused=left)
 
 
 def kept(source: Source, region: Region, compiled: Compiled) -> Compiled:

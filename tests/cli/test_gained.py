@@ -114,3 +114,12 @@ def test_what_stays_has_its_macros_and_comments() -> None:
     ).text
     assert "    for (i = 1; i < N; i++) /* one after the other */\n        a[i] += a[i - 1];\n}\n" in text
     assert "#pragma" not in text
+
+
+def test_several_nests_of_which_nothing_is_gained_stay() -> None:
+    nests = "    for (int i = 1; i < n; i++) /* one */\n        a[i] += a[i - 1];\n"
+    nests += "    for (int i = 1; i < n; i++) /* the other */\n        b[i] += b[i - 1] * b[k[i]];\n"
+    text = polyc.compile(
+        f"void f(int n, double *a, double *b, int *k)\n{{\n#pragma scop\n{nests}#pragma endscop\n}}\n"
+    ).text
+    assert nests in text

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from enum import Enum
 from functools import reduce
@@ -79,6 +79,13 @@ def at_sizes(relation: Sized, sizes: isl.Set) -> Sized:
     """The relation at some sizes, `[n] -> { : … }`. Where these are all, isl takes as long as for others, and here
     nothing is done."""
     return relation if sizes.plain_is_universe() else relation.intersect_params(sizes)
+
+
+def alike(found: Sequence[isl.Set]) -> bool:
+    """Whether some sets are the same, at the sizes at which none of them is empty."""
+    at = reduce(isl.Set.intersect, (one.params() for one in found))
+    first, *others = (one.intersect_params(at) for one in found)
+    return all(one.is_equal(first) for one in others)
 
 
 def has_remainders(relation: isl.UnionMap | isl.Set) -> bool:

@@ -52,7 +52,7 @@ class Ordinary(Nests):
         """Sums in variables of the body: initialiser, one or two loops of updates, and what is made of them."""
         loops = self.drawn_loops(self.pick((1, 1, 2)), [])
         names = [loop.name for loop in loops]
-        type_ = self.pick([kind for kind in self.types if kind != "unsigned char"] or ("double",))
+        type_ = self.sum_type()
         sums = [self.fresh("s") for _ in range(self.pick((1, 1, 2)))]
         items: list[Item] = [Declare(name, type_, self.initial(names)) for name in sums]
         for _ in range(self.pick((1, 1, 1, 2))):
@@ -61,6 +61,10 @@ class Ordinary(Nests):
                 items.append(Update(self.pick(sums), "=", Op("*", Temporary(self.pick(sums)), Number(0))))
         items += self.epilogue(names, sums)
         return self.around(loops, tuple(items))
+
+    def sum_type(self) -> str:
+        """A type that no sum leaves soon."""
+        return self.pick([kind for kind in self.types if kind != "unsigned char"] or ("double",))
 
     def initial(self, names: list[str]) -> Value:
         if self.chance(50):
@@ -342,12 +346,17 @@ class Ordinary(Nests):
 
     # Rows.
 
+    def new_row(self, kind: str) -> Array:
+        """A small array that only one nest has."""
+        row = replace(self.new_array(1, "local"), kind=kind, parameters=("",), pair=False, pointer=False)
+        row = self.arrays[row.name] = replace(row, read_after=False)
+        return row
+
     def own_row_nest(self) -> Item:
         """A local array that each iteration of outer loops makes again, for a loop that reads it."""
         loops = self.drawn_loops(self.pick((1, 1, 2)), [])
         names = [loop.name for loop in loops]
-        row = replace(self.new_array(1, "local"), parameters=("",), pair=False, pointer=False, read_after=False)
-        self.arrays[row.name] = row
+        row = self.new_row("local")
         (make,) = self.drawn_loops(1, names)
         inside = [*names, make.name]
         own = Access(row.name, (Linear(((make.name, 1),)),))

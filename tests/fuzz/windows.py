@@ -43,7 +43,7 @@ class Windows(Ordinary):
             for name, loop in zip(names, inner, strict=True)
         ]
         ends = [self.size() for _ in names]
-        type_ = self.pick([kind for kind in self.types if kind != "unsigned char"] or ("double",))
+        type_ = self.sum_type()
         total = Declare(self.fresh("s"), type_, Number(self.integer(0, 6)))
         source = self.source(len(names))
         while source.rank != len(names):
@@ -81,7 +81,7 @@ class Windows(Ordinary):
         more = self.drawn_loops(self.pick((0, 0, 1)), [outer.name, chunk.name])
         names = [chunk.name, *(loop.name for loop in more)]
         every = [outer.name, *names]
-        type_ = self.pick([kind for kind in self.types if kind != "unsigned char"] or ("double",))
+        type_ = self.sum_type()
         sums = [Declare(self.fresh("s"), type_, Number(self.integer(0, 6))) for _ in range(self.pick((1, 1, 2)))]
         source = self.new_array(len(names), "argument")
         own = Read(Access(source.name, tuple(Linear(((name, 1),)) for name in names), self.member(source)))
@@ -105,8 +105,7 @@ class Windows(Ordinary):
         names = [loop.name for loop in loops]
         asked = self.source(len(names))
         test = DataTest(self.pick((">", "<", ">=")), Read(self.access(asked, names)), Number(self.integer(0, 6)))
-        row = replace(self.new_array(1, "local"), parameters=("",), pair=False, pointer=False, read_after=False)
-        self.arrays[row.name] = row
+        row = self.new_row("local")
         size = self.pick((3, 5, 8))
         inner = Loop("k" if "k" not in (*names, *self.params) else "kk", Linear(), Linear((), size), 1, ())
         inside = [*names, inner.name]
@@ -129,8 +128,7 @@ class Windows(Ordinary):
         """A small array of a body with an initialiser: some elements change, all of them are read."""
         loops = self.drawn_loops(self.pick((1, 2, 2)), [])
         names = [loop.name for loop in loops]
-        row = replace(self.new_array(1, "local"), kind="fresh", parameters=("",), pair=False, pointer=False)
-        self.arrays[row.name] = replace(row, read_after=False)
+        row = self.new_row("fresh")
         inner = Loop(
             "k" if "k" not in (*names, *self.params) else "kk", Linear(), Linear((), self.pick((3, 5, 6))), 1, ()
         )
@@ -152,7 +150,7 @@ class Windows(Ordinary):
         names = [loop.name for loop in loops]
         (inner,) = self.drawn_loops(1, names)
         inside = [*names, inner.name]
-        type_ = self.pick([kind for kind in self.types if kind != "unsigned char"] or ("double",))
+        type_ = self.sum_type()
         total = Declare(self.fresh("s"), type_, Number(self.integer(0, 6)))
         value = self.value(inside, [], 1)
         tested: Value = Temporary(total.name) if self.chance(60) else Read(self.access(self.source(), inside))

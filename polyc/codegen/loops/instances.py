@@ -376,7 +376,7 @@ class InstancePrinter:
         ):
             return None
         # A hull is asked, since instances may be of many pieces, and all it takes to miss one is another comparison.
-        domain = isl.Set.from_basic_set(at_sizes(self.to_instance.range(), self.program.scop.known).simple_hull())
+        domain = isl.Set.from_basic_set(self._ran().simple_hull())
         return truth(condition, partial(number_in, self.program.scop, self.statement), domain)
 
     def _is_even(self, node: c.Binary) -> bool:
@@ -389,7 +389,7 @@ class InstancePrinter:
         one, other = (number_in(self.program.scop, self.statement, side) for side in (node.left, node.right))
         if one is None or other is None:
             return False
-        return agree(one, other, at_sizes(self.to_instance.range(), self.program.scop.known)) is None
+        return agree(one, other, self._ran()) is None
 
     def reference(self, node: c.ArrayRef) -> c.Expr:
         """One reference of the statement."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cached_property, reduce
+from functools import cached_property
 
 import islpy as isl
 
@@ -46,7 +46,7 @@ from polyc.nests.strides import (
 from polyc.nests.wishes import sequential, stays_sequential, without_parallel
 from polyc.passes.loops.chosen_updates import with_sequential_updates
 from polyc.passes.loops.small_regions import holds, with_tiles, worth_of
-from polyc.poly import OverBudget, budget, names, sets, share
+from polyc.poly import OverBudget, alike, budget, maps, names, sets, share
 
 STAGE = "parallel"
 INT_BYTES = 4
@@ -375,10 +375,8 @@ def _all_run(member: Member, program: Program) -> bool:
     """Whether all statements below a loop have the same of its iterations, but for sizes that alone decide whether
     there is something to do: others would stand below a branch."""
     instances = program.scop.domain.intersect(member.schedule.domain()).intersect_params(program.scop.known)
-    values = isl.UnionMap.from_union_pw_aff(member.schedule)
-    ran = [values.intersect_domain(isl.UnionSet.from_set(piece)).range() for piece in sets(instances)]
-    at = reduce(isl.Set.intersect, (one.params() for one in ran))
-    return all(one.intersect_params(at).is_equal(ran[0].intersect_params(at)) for one in ran)
+    values = isl.UnionMap.from_union_pw_aff(member.schedule).intersect_domain(instances)
+    return alike([piece.range() for piece in maps(values)])
 
 
 def _is_even(statement: Statement, position: int, program: Program) -> bool:

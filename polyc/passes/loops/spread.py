@@ -162,6 +162,21 @@ def _follows(tile: Member, member: Member) -> bool:
     return True
 
 
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    """The loop of a nest that goes innermost."""
+
+    member: Member
+    rows: int
+    """How many rows at once it makes, where it goes from row to row; else 0."""
+    size: int
+    """Iterations of a strip."""
+    apart: bool
+    """Whether each of these has lines of its own."""
+    filled: tuple[Column, ...]
+    """The rows that are copied for a strip, so that neighbours lie side by side."""
+
+
 @dataclass(slots=True)
 class _Spreader:
     program: Program
@@ -206,40 +221,60 @@ class _Spreader:
         written, settled = self.private_values(instances, (*above, *band.members))
         if not self.across(written, band, band.child, above):
             return None
-        alone = self.loops.calls_below_branches(inner) or makes_no_vectors(instances, self.program)
-        size = 0 if alone else self.width(written)
-        columns: dict[int, tuple[Column, ...]] = {}
-        member, rows = None, 0
-        few = is_peeled(band.child, self.program, band.members)
-        if size and (
-            not few or self.loops.calls(inner) or self.loops.branches(band, inner) or self.loops.has_parts(band.child)
-        ):
-            candidates = [m for m in band.members if m.coincident and all(self.has_places(a, m) for a in settled)]
-            columns = {id(m): columns_of(self.program, band, m, above, size) for m in candidates}
-            member, rows = self.loops.chosen(band, above, inner, columns, frozenset(written))
-            if member is not None and not rows and self.loops.takes_turns(member, inner):
-                member = None
-            if member is not None and not rows and self.hides_threads(member, size, (*above, *band.members), inner):
-                member = None
-        if member is None and any(self.program.scop.arrays[name].rank for name in written):
+        choice = self.choice(band, above, inner, written, settled)
+        if choice is None and any(self.program.scop.arrays[name].rank for name in written):
             return replace(band, child=self.at(band.child, (*above, *band.members)))
         steps = self.siblings.loops(band.child, (*above, *band.members))
-        if member is None:
+        if choice is None:
             self.made = self.made or steps is not band.child
             return replace(band, child=self.at(steps, (*above, *band.members)))
-        apart = self.loops.goes_from_row_to_row(member, columns.get(id(member), ()))
+        return self.in_strips(band, above, steps, written, choice)
+
+    def choice(
+        self,
+        band: Band,
+        above: tuple[Member, ...],
+        inner: list[Member],
+        written: tuple[str, ...],
+        settled: frozenset[str],
+    ) -> _Choice | None:
+        """The loop of a band that goes innermost; None where all stay."""
+        instances, loops = band.members[0].schedule.domain(), self.loops
+        if loops.calls_below_branches(inner) or makes_no_vectors(instances, self.program):
+            return None
+        size = self.width(written)
+        few = is_peeled(band.child, self.program, band.members)
+        if not size or (few and not (loops.calls(inner) or loops.branches(band, inner) or loops.has_parts(band.child))):
+            return None
+        candidates = [m for m in band.members if m.coincident and all(self.has_places(a, m) for a in settled)]
+        columns = {id(m): columns_of(self.program, band, m, above, size) for m in candidates}
+        member, rows = loops.chosen(band, above, inner, columns, frozenset(written))
+        if member is None:
+            return None
+        if not rows and loops.takes_turns(member, inner):
+            return None
+        if not rows and self.hides_threads(member, size, (*above, *band.members), inner):
+            return None
+        filled = columns.get(id(member), ())
+        apart = loops.goes_from_row_to_row(member, filled)
         if apart:
             size = min(size, APART)
-            columns = {id(member): columns_of(self.program, band, member, above, size)}
+            filled = columns_of(self.program, band, member, above, size)
+        return _Choice(member, rows, size, apart, () if rows else filled)
+
+    def in_strips(
+        self, band: Band, above: tuple[Member, ...], steps: Node, written: tuple[str, ...], choice: _Choice
+    ) -> Node:
+        """The nest with a loop of the band in strips, below the others."""
+        instances, member, rows, filled = band.members[0].schedule.domain(), choice.member, choice.rows, choice.filled
         others = tuple(m for m in band.members if m is not member)
-        filled = () if rows else columns[id(member)]
         if not rows:
             steps = _short_unrolled(steps, self.program, band.members)
         across = self.across(written, band, steps, above, together if rows else self.loops.calls_apart)
         scalars = tuple(name for name in across if not self.has_places(name, member))
-        narrow = apart or any(self.program.scop.arrays[name].rank for name in scalars)
-        strip = None if rows or filled else _strip_of(member, (*above, *others), size if narrow else WIDEST)
-        count = rows or size
+        narrow = choice.apart or any(self.program.scop.arrays[name].rank for name in scalars)
+        strip = None if rows or filled else _strip_of(member, (*above, *others), choice.size if narrow else WIDEST)
+        count = rows or choice.size
         if strip is not None:
             count = (*above, *others)[strip].size
         elif self.kept_in_registers(scalars, filled, count):

@@ -20,7 +20,7 @@ from polyc.nests.samples import sample_parameters
 from polyc.nests.strides import bounds_of, iterations, unrolled_below, usual_sizes
 from polyc.nests.sums import streams
 from polyc.nests.windows import first_inside, window_of
-from polyc.poly import box_volume, least_of, maps, names
+from polyc.poly import alike, box_volume, least_of, maps, names
 from polyc.records import dataclass, replace
 
 STAGE = "unroll"
@@ -160,10 +160,7 @@ class _Unroller:
         a condition inside. One that sizes alone decide is no such: C compilers ask it once."""
         if not isinstance(band.child, Sequence):
             return False
-        ran = [piece.range() for piece in maps(self.ran(band, above))]
-        at = reduce(isl.Set.intersect, (one.params() for one in ran))
-        first, *others = (one.intersect_params(at) for one in ran)
-        return any(not one.is_equal(first) for one in others)
+        return not alike([piece.range() for piece in maps(self.ran(band, above))])
 
     def halves(self, band: Band, statements: list[Statement]) -> Cut | None:
         """The innermost loop in parts of d, where a subscript has x / d."""

@@ -370,9 +370,7 @@ class RegisterNest:
         found = bounding_box(cells.coalesce(), self.program.scop.known, self.typical)
         if found is None or found.constant_extents() is not None:
             return found
-        # At the sizes of the calls a tile may be larger than the array: a box of the tile's size does for all sizes.
-        usual = replace(self.program, scop=replace(self.program.scop, usual={}))
-        wide = bounding_box(cells.coalesce(), self.program.scop.known, sample_parameters(usual))
+        wide = bounding_box(cells.coalesce(), self.program.scop.known, self.large)
         if wide is not None and wide.constant_extents() is not None:
             return wide
         cell = isl.PwMultiAff.from_map(self.everywhere(access.relation))
@@ -380,6 +378,12 @@ class RegisterNest:
         subscripts = range(access.relation.dim(isl.dim_type.out))
         uncut = [d for d in subscripts if not any(mention_one_index(cell.get_pw_aff(d), v) for v in moving)]
         return found.bounded(self.program.scop.known, uncut)
+
+    @cached_property
+    def large(self) -> isl.Set:
+        """Sizes whatever those of the calls are, at which a tile may be larger than the array: a box of the tile's size
+        does for all."""
+        return sample_parameters(replace(self.program, scop=replace(self.program.scop, usual={})))
 
     def everywhere(self, relation: isl.Map, what: str = "an access") -> isl.Map:
         """A function without its domain."""

@@ -22,6 +22,7 @@ from polyc.codegen import (
     certified,
     for_other_values,
     in_order,
+    is_asked,
     render_as_written,
     render_region,
     specialised,
@@ -133,7 +134,8 @@ class Attempt:
 
     def result(self, final: Program, initial: Program, rendered: Rendered) -> Compiled:
         versions = rendered.ast or (self.region.scop.has_versions and final.options.target in ("openmp", "c"))
-        final, special = with_known_sizes(final, rendered.text if versions else "", self.region)
+        text = rendered.text if versions else ""
+        final, special = with_known_sizes(final, text, self.region, rendered.condition)
         return Compiled(
             final,
             initial,
@@ -283,9 +285,14 @@ def worth_versions(program: Program) -> bool:
     return program.scop.has_versions or (program.options.target == "openmp" and not tiles)
 
 
-def with_known_sizes(program: Program, text: str, region: Region) -> tuple[Program, str]:
-    """A text with a version for what the file knows of its sizes, "" for none, and the program with a remark on it."""
-    special = specialised(text, region) if text and worth_versions(program) else ""
+def with_known_sizes(
+    program: Program, text: str, region: Region, condition: c.Expr | None = None
+) -> tuple[Program, str]:
+    """A text with a version for what the file knows of its sizes, "" for none, and the program with a remark on it.
+
+    condition: what the text asks for, where its other branch is the region as it was written
+    """
+    special = specialised(text, region, condition) if text and worth_versions(program) else ""
     if not special:
         return program, ""
     if faults := special_faults(program, region, text, special):
@@ -329,7 +336,7 @@ def without_branch(found: Compiled, fault: Fault) -> Compiled:
 
 def told_of_version(program: Program, special: str) -> Program:
     """The program with a remark on what its text has a version for."""
-    asked = special.split("if (", 1)[1].split(") {", 1)[0].replace(" == ", " = ").replace(" && ", ", ")
+    asked = ", ".join(f"{one.name} = {one.value}" for one in program.scop.always if is_asked(one, special))
     message = f"the text has a version for {asked}: the calls of {program.scop.function} in this file have no other"
     return program.remark("known-sizes", "special", message)
 

@@ -181,8 +181,12 @@ def masked(program: Program, statement: Statement, own: Set[str] = frozenset()) 
             return array.element.kind == "float"
         return access is not None and access.exact and unreadable(scop, access, statement.domain).is_empty()
 
-    plain = ABSOLUTE | ROUNDED.keys() | (frozenset() if scop.reads_errno else ROOTS.keys())
-    return as_selects(body, place_of, is_there, plain - scop.own_functions) or body
+    return as_selects(body, place_of, is_there, _plain(scop)) or body
+
+
+def _plain(scop: Scop) -> frozenset[str]:
+    """The functions of floating values that do nothing else."""
+    return ABSOLUTE | ROUNDED.keys() | (frozenset() if scop.reads_errno else ROOTS.keys()) - scop.own_functions
 
 
 def is_chosen(program: Program, statement: Statement) -> bool:
@@ -242,6 +246,7 @@ def choices_of(
         is_sure,
         is_own,
         lambda node: not scop.arrays[node.array].rank and node.array in _folded(scop),
+        _plain(scop),
     )
 
 

@@ -3,7 +3,7 @@
 Program -> text. Decides nothing: all that it needs stands in the tree and the buffers.
 """
 
-from polyc.codegen.blocks.special import for_other_values, in_order, specialised
+from polyc.codegen.blocks.special import for_other_values, in_order, is_asked, specialised
 from polyc.codegen.gpu.functions import obstacle
 from polyc.codegen.gpu.words import NoKernelForm, NotMappable
 from polyc.codegen.render import (
@@ -23,6 +23,7 @@ __all__ = [
     "certified",
     "for_other_values",
     "in_order",
+    "is_asked",
     "obstacle",
     "on_lines",
     "question_of",

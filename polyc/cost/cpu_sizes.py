@@ -25,7 +25,7 @@ from polyc.nests.strides import dimension_of, distance, gain_of, in_rows, makes_
 from polyc.poly import box_volume, budget, is_over_budget, names, set_name, sets, share
 from polyc.records import dataclass, replace
 
-GAIN = 0.97
+GAIN = 0.95
 """Of the time without tiles: what they have to get below, since their loops cost what the model does not count."""
 LARGEST_BYTES = 128 << 20
 """What arrays of unknown size are taken to have at most: cubes are not as wide as squares."""

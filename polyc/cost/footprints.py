@@ -8,7 +8,7 @@ from math import inf, prod
 
 import islpy as isl
 
-from polyc.cost.time import multiply_adds, operations
+from polyc.cost.time import DIVIDED, divisions, multiply_adds, operations
 from polyc.machine import load_cpu
 from polyc.model.program import Program
 from polyc.model.scop import Access, AccessKind, Statement
@@ -241,7 +241,7 @@ def footprints_at(program: Program, probes: Probes, registers: frozenset[str] = 
         statement = program.statements[name]
         counted = operations(statement, subscripts=program.options.gpu)
         if not program.options.gpu:
-            counted -= multiply_adds(program, statement)
+            counted += DIVIDED * divisions(program, statement) - multiply_adds(program, statement)
         ran = _touched(_identity(statement.domain), probes)
         work.append((counted, shared(_hull([ran], probes))))
         for access in statement.accesses:

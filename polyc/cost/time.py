@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
+from math import frexp
 
 import islpy as isl
 
@@ -15,6 +16,9 @@ from polyc.poly import box_volume, greatest_of, least_of, maps, set_name, sets, 
 from polyc.records import dataclass
 
 CALL_OPERATIONS = 10
+DIVIDED = 7
+"""Operations that a division takes beyond one: a core begins a vector of quotients in 5 to 16 cycles, and two vectors
+of products in each."""
 UNKNOWN = 64
 """Iterations of a loop of which nobody knows how many it has."""
 CALLED = 10
@@ -135,6 +139,28 @@ def multiply_adds(program: Program, statement: Statement) -> int:
             case c.Assign(op="+=" | "-=", value=value):
                 count += _product(value)
     return count
+
+
+def divisions(program: Program, statement: Statement) -> int:
+    """How many quotients of floats an instance computes, but those by numbers of which compilers make products."""
+    written = (program.scop.arrays[a.array].element for a in statement.accesses if a.kind is not AccessKind.READ)
+    if any(element.kind != "float" for element in written):
+        return 0
+    found: set[c.Node] = set()
+    for node in c.walk(statement.body):
+        if isinstance(node, c.Binary | c.Assign) and node.op in ("/", "/="):
+            by = node.right if isinstance(node, c.Binary) else node.value
+            if not isinstance(by, c.Literal) or not _is_power_of_two(by.text):
+                found.add(c.unlabelled(node))
+    return len(found)
+
+
+def _is_power_of_two(text: str) -> bool:
+    """Whether a decimal number is one, of which a quotient is a product with another one."""
+    try:
+        return frexp(float(text.rstrip("fFlLuU")))[0] == 0.5
+    except ValueError:
+        return False
 
 
 def _product(node: c.Expr) -> bool:

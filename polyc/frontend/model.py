@@ -127,6 +127,8 @@ class Modeller:
     """Whether one does."""
     factors: Callable[[], dict[c.Expr, Factor]] = dict
     """Finds the sizes that make products of variables: few regions ask for them."""
+    fresh: frozenset[str] = frozenset()
+    """Variables and arrays whose declarations are statements (`Extractor.fresh`)."""
     ordered: bool = False
     """Whether what touches memory stays in its order, so that it does not matter what overlaps."""
     supposed: dict[c.Expr, Factor] = field(default_factory=dict)
@@ -198,8 +200,21 @@ class Modeller:
         return replace(scop, inspection=replace(scop.inspection, plain=self.modelled(False)))
 
     def modelled(self, inspect: bool) -> Scop:
-        """The model; `inspect`: as it is where the data answer as they should, if that makes a difference."""
+        """The model; `inspect`: as it is where the data answer as they should, if that makes a difference.
+
+        Where data decide what is set of a variable or an array that a loop declares, its declaration is a statement.
+        """
         made = self.material(inspect)
+        scop = self.model_of(made)
+        written = {a.array for s in scop.statements.values() for a in s.accesses if a.kind is not AccessKind.READ}
+        lost = (made.region.unset & written) - scop.privatizable - self.fresh
+        if not lost:
+            return scop
+        self.fresh |= lost
+        return self.model_of(self.material(inspect))
+
+    def model_of(self, made: Material) -> Scop:
+        """The model of a region in its plain form. Raises UserError."""
         region, after, body = made.region, made.after, made.normal.body
         needed, live = after.needed_loops(body)
         if self.at.unasked:
@@ -360,7 +375,7 @@ class Modeller:
         """The statements, with flat arrays in the shapes that their subscripts have."""
 
         def extract(statements: tuple[c.Stmt, ...]) -> list[Item]:
-            return Extractor(region, needed).block(statements, Env())
+            return Extractor(region, needed, self.fresh).block(statements, Env())
 
         atoms = Atoms(region)
         if not is_linearised(region, body, atoms):

@@ -31,7 +31,7 @@ Form: TypeAlias = "tuple[Form | str, ...]"
 
 TOKEN = re.compile(r'"(?:[^"\\\n]|\\.)*"|\'(?:[^\'\\\n]|\\.)*\'|[A-Za-z_$][\w$]*|\.?\d(?:[eEpP][+-]|[\w.])*|\S')
 _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
-_HIDDEN = re.compile(r"^[ \t]*#[ \t]*(?!pragma\b|[ \t])(?:[^\\\n]|\\.|\\\n)*$", re.MULTILINE)
+HIDDEN = re.compile(r"^[ \t]*#[ \t]*(?!pragma\b|[ \t])(?:[^\\\n]|\\.|\\\n)*$", re.MULTILINE)
 _TYPE_WORDS = """
 void char short int long float double signed unsigned _Bool _Complex const volatile register static extern inline
 restrict struct union enum sizeof
@@ -89,7 +89,7 @@ def literal_faults(region: Region, rendered: Rendered) -> None:
 def visible(text: str) -> str:
     """The text without comments, attributes, and lines of the preprocessor other than pragmas, as in a build with
     OpenMP."""
-    return _HIDDEN.sub("", _COMMENT.sub(" ", _ALIGNED.sub("", _OTHERWISE.sub(r"\1", text))))
+    return HIDDEN.sub("", _COMMENT.sub(" ", _ALIGNED.sub("", _OTHERWISE.sub(r"\1", text))))
 
 
 def words_of(text: str) -> list[str]:

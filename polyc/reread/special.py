@@ -3,6 +3,9 @@
 The text that was checked stands in it as it is, once. Before it stand a condition on names, and declarations that give
 these names, in the block that follows, the value that the condition asks for, and arrays their own address with rows of
 the length that they have at these values. Behind it stands the region as it was written.
+
+Or, where the text is a condition with the region as it was written behind `else`, both conditions stand in one `if`,
+and what ran under the one now runs under both.
 """
 
 from __future__ import annotations
@@ -15,7 +18,7 @@ from polyc.model import ctree as c
 from polyc.model.fault import Fault
 from polyc.model.program import Program
 from polyc.model.scop import AccessKind, Region, Scop
-from polyc.reread.literal import TOKEN, other_branch, words_of
+from polyc.reread.literal import HIDDEN, TOKEN, other_branch, words_of
 from polyc.reread.parts import Refused
 
 _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
@@ -63,11 +66,14 @@ def _parts(text: str) -> tuple[list[str], list[str], list[str]]:
 def _wrong(program: Program, region: Region, text: str, special: str) -> str | None:
     loops = text.split("\n", 1)[1].rstrip("\n")
     pieces = special.split(f"\n{loops}\n")
-    if len(pieces) != 2:
-        return "the loops in it are others"
-    head, tail = (TOKEN.findall(_WARNINGS.sub("", _COMMENT.sub(" ", piece))) for piece in pieces)
-    condition, *blocks = " ".join(head).split(" {")
     behind = ["}", "else", "{", *TOKEN.findall(_COMMENT.sub(" ", region.original)), "}"]
+    if len(pieces) == 2:
+        head, tail = (TOKEN.findall(_WARNINGS.sub("", _COMMENT.sub(" ", piece))) for piece in pieces)
+    elif (joined := _under_both(region, text, special, behind)) is not None:
+        head, tail = joined
+    else:
+        return "the loops in it are others"
+    condition, *blocks = " ".join(head).split(" {")
     if not re.fullmatch(r"if \( .* \)", condition) or tail != ["}"] * (len(blocks) - 1) + behind or len(blocks) > 2:
         return "it is of another form"
     parts = condition[len("if ( ") : -len(" )")].replace("= =", "==").replace("- ", "-").split(" & & ")
@@ -76,6 +82,55 @@ def _wrong(program: Program, region: Region, text: str, special: str) -> str | N
         return "its condition asks for something else"
     asked = {one[1]: int(one[2]) for one in conditions if one is not None}
     return _declared(program, asked, blocks[0], "".join(blocks[1:]))
+
+
+def _under_both(region: Region, text: str, special: str, behind: list[str]) -> tuple[list[str], list[str]] | None:
+    """What stands before the loops of a text, and behind them, in a version with its condition: without that, and where
+    the text is nothing but this condition. None where there are other loops, or another condition, macros or branch."""
+    hidden = [HIDDEN.findall(_WARNINGS.sub("", one)) for one in (text, special)]
+    words, found = (words_of(_WARNINGS.sub("", one)) for one in (text, special))
+    if words[:3] != ["{", "if", "("] or hidden[0] != hidden[1] or found[:2] != ["if", "("]:
+        return None
+    try:
+        first, last = other_branch(words)
+    except Refused:
+        return None
+    end, both = _closing(words, 2), _closing(found, 1)
+    asked, loops = words[3:end], words[end + 2 : first - 3]
+    if words[end + 1] != "{" or words[first:last] != words_of(region.original) or words[last:] != ["}", "}"]:
+        return None
+    if found[-len(behind) :] != behind:
+        return None
+    forms = [["&", "&", "(", *asked, ")"], *([["&", "&", *asked]] if _binds(asked) else [])]
+    joined = next((form for form in forms if found[:both][-len(form) :] == form), None)
+    if joined is None:
+        return None
+    inside = found[both : -len(behind)]
+    closed = 1 if inside[-len(loops) - 1 :] == [*loops, "}"] else 0
+    if inside[len(inside) - closed - len(loops) : len(inside) - closed] != loops:
+        return None
+    head = [*found[: both - len(joined)], *inside[: len(inside) - closed - len(loops)]]
+    return head, ["}"] * closed + behind
+
+
+def _closing(words: list[str], begin: int) -> int:
+    """Where the parenthesis ends that begins at a place; behind the last word if it does not end."""
+    depth = 0
+    for position in range(begin, len(words)):
+        depth += {"(": 1, ")": -1}.get(words[position], 0)
+        if not depth:
+            return position
+    return len(words)
+
+
+def _binds(words: list[str]) -> bool:
+    """Whether `a && WORDS` is `a && (WORDS)`."""
+    depth = 0
+    for word in words:
+        depth += {"(": 1, ")": -1, "[": 1, "]": -1}.get(word, 0)
+        if not depth and word in ("|", "?", ","):
+            return False
+    return True
 
 
 def _declared(program: Program, asked: dict[str, int], outer: str, inner: str) -> str | None:

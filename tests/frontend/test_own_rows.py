@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from polyc.codegen.text.printer import statement as block
+from polyc.errors import UserError
 
 from .conftest import Modeller, Reader
 
@@ -257,3 +258,47 @@ def test_a_row_from_malloc_that_short_loops_do_not_fill(read_text: Reader) -> No
     (region,) = read_text(text).regions
     assert "w" in region.scop.privatizable
     assert region.scop.assumed.is_subset(type(region.scop.assumed)("[n] -> { : n > 0 }"))
+
+
+DECLARED = """void f(int n, const int k[n], double a[n][9], double b[n])
+{{
+#pragma scop
+    for (int i = 0; i < n; i++) {{
+        {declared};
+        {body}
+    }}
+#pragma endscop
+}}
+"""
+SORTED = (
+    "for (int j = 0; j < 9; j++) { double v = a[i][j]; int m = j;"
+    " while (m > 0 && w[m - 1] > v) { w[m] = w[m - 1]; m--; } w[m] = v; } b[i] = w[4];"
+)
+BOUNDED = "for (int j = 0; j < k[i]; j++) w[j] = a[i][j]; for (int j = 0; j < k[i]; j++) b[i] += w[k[i] - 1 - j];"
+PICKED = "if (k[i] > 0) w = a[i][0]; else if (k[i] < 0) w = a[i][1]; if (k[i] != 0) b[i] = w;"
+
+
+@pytest.mark.parametrize(
+    ("declared", "body", "own"),
+    [
+        ("double w[9]", SORTED, True),
+        ("double w[9]", BOUNDED, True),
+        ("double w", PICKED, True),
+        ("static double w[9]", SORTED, False),
+        ("double w[9] = {1}", SORTED, True),
+    ],
+    ids=["sorted", "as long as data say", "a variable", "static", "with values"],
+)
+def test_what_a_loop_declares_has_no_value_from_before(declared: str, body: str, own: bool, scop: Modeller) -> None:
+    """C17, 6.2.4: each time the declaration is reached, the value is indeterminate."""
+    try:
+        found = scop(DECLARED.format(declared=declared, body=body))
+    except UserError:
+        assert not own  # where `static` stands in a region
+        return
+    assert ("w" in found.privatizable) == own
+
+
+def test_what_stands_before_the_loop_keeps_its_values(scop: Modeller) -> None:
+    text = DECLARED.format(declared="", body=BOUNDED).replace("#pragma scop", "double w[9];\n#pragma scop")
+    assert "w" not in scop(text).privatizable

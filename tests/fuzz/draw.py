@@ -59,6 +59,10 @@ class Maker(Windows):
             self.nests.append(self.search_nest())
         elif self.wide and self.chance(3):
             self.nests.append(self.fresh_nest())
+        elif self.wide and self.chance(4):
+            self.nests.append(self.masked_nest())
+        elif self.wide and self.chance(3):
+            self.nests.append(self.partly_nest())
         else:
             self.add_plain_nest()
         if self.wide and self.nests and self.chance(6):

@@ -301,7 +301,7 @@ class _Writer:
             case Fresh():
                 array = self.arrays[item.array]
                 values = ", ".join(number(value, array.type) for value in item.values)
-                self.put(f"{array.type} {array.name}[{array.name}_length] = {{{values}}};")
+                self.put(f"{array.type} {array.name}[{array.name}_length]{f' = {{{values}}}' if values else ''};")
             case Update():
                 type_ = self.temporaries.get(item.name, "double")
                 name = self.shared.get(item.name, item.name)

@@ -212,7 +212,7 @@ class Fresh:
 
     array: str
     values: tuple[int, ...]
-    """The first ones, each as the n-th constant of the type; the others are 0."""
+    """The first ones, each as the n-th constant of the type; the others are 0. None: the row begins without values."""
 
 
 @dataclass(frozen=True, slots=True)

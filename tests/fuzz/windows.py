@@ -9,6 +9,7 @@ from tests.fuzz.model import (
     Assign,
     Choose,
     Compare,
+    Data,
     DataTest,
     Declare,
     Fresh,
@@ -20,6 +21,7 @@ from tests.fuzz.model import (
     Number,
     Op,
     Read,
+    Repeat,
     Stop,
     Temporary,
     Update,
@@ -68,6 +70,60 @@ class Windows(Ordinary):
         if self.chance(30):
             value = Op("+", value, self.value(names, [], 1))
         return self.around(loops, (total, *body, self.assign(target, self.place(target, names), value)))
+
+    def partly_nest(self) -> Item:
+        """A small array of a body without values, of which data say what is set, and what is read."""
+        loops = self.drawn_loops(self.pick((1, 2, 2)), [])
+        names = [loop.name for loop in loops]
+        row = self.new_row("fresh")
+        target = self.target(len(names))
+
+        def element(index: str) -> Access:
+            return Access(row.name, (Linear(((index, 1),)),))
+
+        def added(index: str) -> Item:
+            value = Op(self.pick(("+", "-")), Read(element(index)), self.value(names, [], 0))
+            return self.assign(target, self.place(target, names), value)
+
+        if self.chance(50):
+            bound = Data(self.index_array().name, Linear(((names[0], 1),)))
+            first, second, times = self.fresh("w"), self.fresh("w"), self.integer(1, 3)
+            set_ = Assign(element(first), "=", self.value([*names, first], [], 1))
+            steps: tuple[Item, ...] = (
+                Repeat("data", first, times, bound, (set_,)),
+                Repeat("data", second, times, bound, (added(second),)),
+            )
+        else:
+            test = DataTest(self.pick((">", "<")), self.value(names, [], 0), Number(self.integer(0, 6)))
+            inner = Loop(self.fresh("w"), Linear(), Linear((), 3), 1, ())
+            set_ = Assign(element(inner.name), "=", self.value([*names, inner.name], [], 1))
+            steps = (
+                If(test, (replace(inner, body=(set_,)),)),
+                If(test, (replace(inner, body=(added(inner.name),)),)),
+            )
+        return self.around(loops, (Fresh(row.name, ()), *steps))
+
+    def masked_nest(self) -> Item:
+        """Elements that are set in any case, and some of them anew, as data say: with variables below the branch, and
+        branches there."""
+        loops = self.drawn_loops(self.pick((1, 2, 2)), [])
+        names = [loop.name for loop in loops]
+        target = self.target(len(names))
+        place = self.place(target, names)
+        first = Assign(place, self.pick(("=", "=", "+=")), self.value(names, [], 1))
+        self.wrote(target)
+        own = Declare(self.fresh("t"), self.pick(("float", "double")), self.value(names, [], 1))
+
+        def again() -> Item:
+            value = Op(self.pick(("+", "-", "*")), Temporary(own.name), self.value(names, [], 0))
+            return Assign(place, self.pick(("=", "+=", "-=")), value)
+
+        inner: Item = again()
+        if self.chance(60):
+            test = DataTest(self.pick(("<", ">", ">=")), Temporary(own.name), Number(self.integer(0, 6)))
+            inner = If(test, (inner,), (again(),) if self.chance(50) else ())
+        mask = DataTest(self.pick((">", "<", "!=")), self.value(names, [], 0), Number(self.integer(0, 6)))
+        return self.around(loops, (first, If(mask, (own, inner))))
 
     def inside(self, place: Linear, end: Linear) -> Logic:
         """The test of an index against both ends of a row."""

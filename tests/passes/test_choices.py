@@ -591,3 +591,48 @@ def test_flags_are_read_as_bytes(line: str, printed: str, tmp_path: Path) -> Non
 def test_flags_of_bytes_are_as_they_are(tmp_path: Path) -> None:
     text = FLAGS.replace("#include <stdbool.h>", "typedef unsigned char bool;") % "w[i][j] += x[j] * !set[i];"
     assert "polyc_flag" not in text_of(text, tmp_path)
+
+
+MIXING = """
+#define N 70
+static double rho[5][N], u[5][N], kv[5][N], dz[5];
+static int deep[N];
+void f(void)
+{
+#pragma scop
+    for (int k = 0; k < 4; k++)
+        for (int i = 0; i < N; i++) {
+            kv[k][i] = 1e-5;
+            if (k + 1 < deep[i]) {
+                double n2 = (rho[k + 1][i] - rho[k][i]) / dz[k], du = u[k + 1][i] - u[k][i];
+                double ri = n2 / (du * du + 1e-10);
+                if (ri < 0)
+                    kv[k][i] = 0.1;
+                else {
+                    double f = 1 / (1 + 5 * ri);
+                    kv[k][i] += 5e-3 * f * f;
+                }
+            }
+        }
+#pragma endscop
+}
+"""
+
+
+def test_elements_that_are_set_in_any_case_are_chosen(tmp_path: Path) -> None:
+    """Branches with variables of their own: gcc makes no vectors where it may not load `dz[k]` in vain."""
+    text = text_of(MIXING, tmp_path)
+    assert "kv[k][i] = polyc_select(polyc_taken1, 0.1, kv[k][i]);" in text
+
+
+def test_elements_that_are_set_in_no_other_case_are_not(tmp_path: Path) -> None:
+    """Somebody else may set them."""
+    text = text_of(MIXING.replace("            kv[k][i] = 1e-5;\n", ""), tmp_path)
+    assert "polyc_select" not in text
+
+
+def test_elements_that_may_not_be_there_are_not_loaded(tmp_path: Path) -> None:
+    text = text_of(
+        MIXING.replace("static double rho", "extern double dz[]; static double rho").replace(", dz[5];", ";"), tmp_path
+    )
+    assert "polyc_select" not in text

@@ -29,19 +29,30 @@ static void scale(int n, int low, double a[n][2 * n], double *sum)
 void all(double a[300][600], double *sum) { scale(300, -1 + 1, a, sum); }
 """
 
+EXCHANGED = FILE.replace("a[i][j] = 2 * a[i][j]", "a[j][i] = 2 * a[j][i]")
+"""Loops that one thread gains by, too: no condition but that on the sizes."""
 
-@pytest.fixture(scope="module")
-def made() -> tuple[Region, Compiled]:
-    (region,) = read("t.c", InputOptions(), text=FILE).regions
+
+@pytest.fixture(scope="module", params=[FILE, EXCHANGED])
+def made(request: pytest.FixtureRequest) -> tuple[Region, Compiled]:
+    (region,) = read("t.c", InputOptions(), text=request.param).regions
     return region, compile_region(region, Options())
 
 
 def test_the_version_is_right(made: tuple[Region, Compiled]) -> None:
     region, compiled = made
-    assert "if (n == 300 && low == 0) {" in compiled.special
+    assert "if (n == 300 && low == 0" in compiled.special
     assert "double (*const polyc_a)[600] = a;" in compiled.special
     assert "known-sizes" in {remark.code for remark in compiled.program.remarks}
     assert not special_faults(compiled.program, region, compiled.text, compiled.special)
+
+
+def test_the_region_as_it_was_written_stands_there_once() -> None:
+    """gcc takes its body, between constants, for one that never runs: the census transform took twice its time."""
+    (region,) = read("t.c", InputOptions(), text=FILE).regions
+    special = compile_region(region, Options()).special
+    assert "low == 0 && polyc_threads(" in special
+    assert special.count("as it was written") == special.count("a[i][j] = 2 * a[i][j];\n    for (int i") == 1
 
 
 @pytest.mark.parametrize(
@@ -58,8 +69,12 @@ def test_the_version_is_right(made: tuple[Region, Compiled]) -> None:
         (r"\[600\]", "[60][10]"),
         (r"= polyc_a;", "= polyc_b;"),
         (r"double \(\*const polyc_a\)\[600\] = a", "double (*const polyc_a)[600] = sum"),
-        (r"2 \* a\[i\]", "3 * a[i]"),
-        (r"2 \* a\[i\]\[j\];\n(\s+for \(int i)", r"2 * a[i][0];\n\1"),
+        (r"2 \* a", "3 * a"),
+        (r"2 \* a\[(\w)\]\[\w\];\n(\s+for \(int i)", r"2 * a[\1][0];\n\2"),
+        ("88000", "88001"),
+        (r" > 88000\)", " > 88000 || s)"),
+        (r"(#define polyc_plain_simd)\n", r"\1 s = 0;\n"),
+        (r"(pragma GCC diagnostic pop\n)", r"\1}\n"),
         (r"\} else \{[^\n]*\n", "} else {\n n = 0;\n"),
         (r"(if \(n == 300[^\n]*\n)", r"\1  low = 0;\n"),
         (r"(if \(n == 300[^\n]*\n)", r"\1#define j i\n"),
@@ -163,8 +178,8 @@ def test_a_version_for_each_stride() -> None:
     first = compile_region(replace(region, scop=replace(region.scop, general=None)), Options())
     second = compile_region(other_region, Options())
     both = compile_region(region, Options()).special
-    assert "if (stride == 1) {" in both
-    assert "if (stride == 3) {" in both
+    assert "if (stride == 1 && " in both
+    assert "if (stride == 3 && " in both
     assert both.count("#pragma omp parallel for") == 2
     assert not next_version_faults(region, first.special, second.special, both)
     for before, after in [

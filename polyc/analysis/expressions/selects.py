@@ -184,6 +184,7 @@ class Choices:
     is_own:   whether a scalar belongs to the iteration, or an element is set in any case, so that it may be set to what
               it is
     is_folded: whether something is computed of a scalar and a number, which compilers do in advance of a number
+    plain:    functions of floating values that do nothing else
     """
 
     type_of: Callable[[c.Expr], str]
@@ -192,6 +193,7 @@ class Choices:
     is_sure: Asked
     is_own: Asked
     is_folded: Asked
+    plain: Set[str]
 
     def taken(self, node: c.Stmt) -> c.Stmt:
         """`y = x > 0 ? x : 0.1f * x` as `y = polyc_selectf(x > 0, x, 0.1f * x)`, and branches that set one variable, or
@@ -209,11 +211,18 @@ class Choices:
                 if not all(isinstance(one.expr, c.Assign) and isinstance(one.expr.value, c.Call) for one in found):
                     return node
                 return found[0] if len(found) == 1 else c.Block(tuple(found))
+            case c.If():
+                return as_selects(node, self._place_of, self._is_free, self.plain) or node
             case c.ExprStmt(expr=c.Assign(target=c.ArrayRef()) as store):
                 return replace(node, expr=replace(store, value=self._set(store)))
             case c.Decl(init=init) if init is not None:
                 return replace(node, init=self._selected(init))
         return node
+
+    def _place_of(self, node: c.ArrayRef) -> str:
+        """The type of what may be set to what it is; "" of whole numbers, which compilers have other ways for."""
+        kind = self.type_of(node)
+        return kind if kind in FLOATS and self.is_own(node) and all(map(self._is_fixed, node.subscripts)) else ""
 
     def is_branched(self, node: c.Stmt) -> bool:
         """Whether a compiler would jump in a statement: whole numbers are computed in vain, if they need no loads."""

@@ -13,6 +13,10 @@ The loops are those of the text that was checked, character for character; in th
 outside. A static function whose calls are all in the file needs no condition, as far as its C compiler sees: it finds
 the same constants, and leaves out the condition and the other branch.
 
+A text that has a condition of its own, as for threads, has it joined with that on the sizes, so that the region as it
+was written stands there once, and knows no constants: gcc takes a loop body such as `if (y >= 3 && y < 197)` for one
+that never runs, and makes it small.
+
 requires: the text assigns none of these names, and declares none of them
 """
 
@@ -25,13 +29,14 @@ from polyc.codegen.blocks.block import OTHER_BRANCH, indented
 from polyc.codegen.loops.naming import IDENTIFIER
 from polyc.codegen.text.printer import INDENT, conjunction, expression
 from polyc.model import ctree as c
-from polyc.model.scop import Region, Shaped
+from polyc.model.scop import Always, Region, Shaped
 
 _OUTLINED = "#pragma omp parallel"
 _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 _UNUSED = re.compile(r"\(void\)\w+")
 _DIRECTIVE = re.compile(r"^[ \t]*#(?:[^\\\n]|\\.|\\\n)*$", re.MULTILINE)
-OTHERWISE = "for other sizes: as it was written"
+_AS_CALLED = "/* as the calls of this file have it */"
+OTHERWISE = "where that does not hold: as it was written"
 _GCC = "#if defined(__GNUC__) && !defined(__clang__)"
 _LOUD = ("-Waggressive-loop-optimizations", "-Warray-bounds", "-Wstringop-overflow")
 """gcc warns of branches that no run takes at these sizes, before it finds out that."""
@@ -39,9 +44,12 @@ _QUIET = [_GCC, "#pragma GCC diagnostic push", *(f'#pragma GCC diagnostic ignore
 _AS_BEFORE = [_GCC, "#pragma GCC diagnostic pop", "#endif"]
 
 
-def specialised(text: str, region: Region) -> str:
+def specialised(text: str, region: Region, condition: c.Expr | None = None) -> str:
     """The text with a version for what the file knows; "" where that says nothing to loops that threads run, and there
-    are no versions for other values."""
+    are no versions for other values.
+
+    condition: what the text asks for, where it has the region as it was written as its other branch
+    """
     scop, indent = region.scop, region.indent
     if (_OUTLINED not in text and not scop.has_versions) or not (scop.always or scop.shaped):
         return ""
@@ -52,24 +60,47 @@ def specialised(text: str, region: Region) -> str:
     if not always and not shaped:
         return ""
     sizes = {one.name for one in always} | {name for one in shaped for name in one.sizes}
-    equal = [c.Binary("==", c.Name(one.name), c.Literal(str(one.value))) for one in scop.always if one.name in sizes]
+    equal: list[c.Expr] = [
+        c.Binary("==", c.Name(one.name), c.Literal(str(one.value))) for one in scop.always if one.name in sizes
+    ]
+    told, rest = text.rstrip("\n").split("\n", 1)
+    ahead: list[str] = []
+    if condition is not None and (parts := _in_condition(rest.split("\n"), condition, indent)) is not None:
+        (ahead, loops), equal = parts, [*equal, *c.conjuncts(condition)]
+        rest = "\n".join(loops)
     asked = conjunction(equal)
     if asked is None:
         return ""
-    condition = expression(asked)
-    told, rest = text.split("\n", 1)
     lines = [
         told,
-        f"{indent}if ({condition}) {{ /* as the calls of this file have it */",
+        *ahead,
+        f"{indent}if ({expression(asked)}) {{ {_AS_CALLED}",
         *(f"{indent}  const {one.type} {one.name} = {one.value};" for one in always),
         *(f"{indent}  {one}" for one in shapes(shaped)),
         *_QUIET,
-        rest.rstrip("\n"),
+        rest,
         *_AS_BEFORE,
         *([f"{indent}  }}"] if shaped else []),
         otherwise(region),
     ]
     return "\n".join(lines)
+
+
+def is_asked(one: Always, special: str) -> bool:
+    """Whether a version is one for a size."""
+    condition = special.partition(f" {{ {_AS_CALLED}")[0].rpartition("\n")[2]
+    return re.search(rf"\b{re.escape(one.name)} == {one.value}\b", condition) is not None
+
+
+def _in_condition(lines: list[str], condition: c.Expr, indent: str) -> tuple[list[str], list[str]] | None:
+    """The macros of a text that is nothing but its condition, and what runs under it; None of any other text."""
+    begin, head, other = f"{indent}{{", f"{indent}  if ({expression(condition)}) {{", f"{indent}  {OTHER_BRANCH}"
+    if begin not in lines or lines.count(other) != 1:
+        return None
+    first, last = lines.index(begin), lines.index(other)
+    if lines[first + 1] != head or lines[-2:] != [f"{indent}  }}", f"{indent}}}"]:
+        return None
+    return lines[:first], lines[first + 2 : last]
 
 
 def otherwise(region: Region) -> str:

@@ -162,6 +162,8 @@ class Region:
     where they are not known."""
     declared: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """The loops around the declaration of each variable that is given a value there."""
+    unset: set[str] = field(default_factory=set)
+    """Variables and arrays that loops declare without one."""
     wanted: list[Wanted] = field(default_factory=list)
     """What the shapes of flat arrays take the data for."""
     inspect: bool = True

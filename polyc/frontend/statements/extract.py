@@ -13,7 +13,7 @@ from polyc.analysis.expressions.straight import changes_nothing
 from polyc.errors import InternalError, Span
 from polyc.frontend.c.convert import ends_with, without_jump
 from polyc.frontend.c.functions import ENDS, has_no_effect
-from polyc.frontend.c.state import EVERYTHING, Env, Region, along, lifted_set, number
+from polyc.frontend.c.state import CTX, EVERYTHING, Env, Region, along, lifted_set, number
 from polyc.frontend.memory.reaching import note_reads
 from polyc.frontend.sets.accesses import READ, WRITE, Collector, Raw
 from polyc.frontend.sets.affine import Affine, is_scattered
@@ -70,6 +70,8 @@ class Extractor:
     region: Region
     needed: frozenset[str]
     """Loop variables whose values are read outside of their loops."""
+    fresh: frozenset[str] = frozenset()
+    """Variables and arrays whose declaration without a value is a statement, which writes all of it."""
     given: set[str] = field(default_factory=set)
     """Scalars that an assignment in what came before gives a value."""
     rows: dict[str, tuple[c.Decl, tuple[str, ...], int]] = field(default_factory=dict)
@@ -276,7 +278,7 @@ class Extractor:
         """`double t = e;` is the assignment `t = e;` of a variable that codegen declares."""
         self.declared_size(node, env)
         if node.init is None:
-            return [], env
+            return self.declared_anew(node, env), env
         symbol = self.region.symbol(node.name)
         items = self.expression(c.ExprStmt(self.initialisation(node), node.span), env)
         self.region.declared[node.name] = env.dims
@@ -290,6 +292,36 @@ class Extractor:
             return items, env
         given = [replace(item, value_of=node.name) if isinstance(item, Draft) else item for item in items]
         return given, replace(env, values={**env.values, node.name: known})
+
+    def declared_anew(self, node: c.Decl, env: Env) -> list[Item]:
+        """A declaration without a value in a loop: what other iterations left there is nobody's (C17, 6.2.4)."""
+        symbol, cells = self.region.symbol(node.name), self.cells_of(node.name)
+        if symbol is None or symbol.static or not env.dims or cells is None:
+            return []
+        self.region.unset.add(node.name)
+        if node.name not in self.fresh:
+            return []
+        nowhere = isl.Set.universe(isl.Space.set_alloc(CTX, 0, 0))
+        every = tuple(range(len(symbol.shape.dims)))
+        written = Raw("new", node.name, WRITE, isl.Map.from_domain_and_range(nowhere, cells), False, every)
+        return [Draft(env, (written,), c.Block(()), node.span, True, f"{symbol.c_name} is declared")]
+
+    def cells_of(self, key: str) -> isl.Set | None:
+        """`{ A[x] }`: the elements of an array of constant size."""
+        symbol = self.region.symbol(key)
+        sizes = [] if symbol is None else [None if dim.pointer else dim.size for dim in symbol.shape.dims]
+        found = isl.Set.universe(isl.Space.set_alloc(CTX, 0, len(sizes))).set_tuple_name(key)
+        for position, size in enumerate(sizes):
+            if size is None:
+                return None
+            found = found.lower_bound_val(isl.dim_type.set, position, isl.Val.zero(CTX))
+            found = found.upper_bound_val(isl.dim_type.set, position, isl.Val.int_from_si(CTX, size - 1))
+        return found
+
+    def clipped(self, raw: Raw) -> Raw:
+        """What a statement may touch of an array that is declared for an iteration: there is no more of it."""
+        cells = self.cells_of(raw.array) if raw.array in self.fresh and not raw.exact else None
+        return raw if cells is None else replace(raw, relation=raw.relation.intersect_range(cells))
 
     def initialisation(self, node: c.Decl) -> c.Expr:
         """A declaration's initialiser as assignments: `double w[2] = {1, 2};` -> `w[0] = 1, w[1] = 2`."""
@@ -319,7 +351,7 @@ class Extractor:
         """A statement that is kept whole; nothing where it writes nothing."""
         opaque = Opaque(self.region, env, self.needed)
         body = opaque.model(self.with_rows(node, env))
-        accesses = tuple(opaque.collector.accesses)
+        accesses = tuple(self.clipped(raw) for raw in opaque.collector.accesses)
         return [Draft(env, accesses, body, node.span, True)] if has_writes(accesses) else []
 
     def with_rows(self, node: c.Stmt, env: Env) -> c.Stmt:

@@ -228,8 +228,9 @@ def without_dead(items: list[Item], region: Region) -> list[Item]:
     def lived(draft: Draft) -> isl.Set:
         whole = draft.env.domain
         needed = whole.intersect(used[writers[id(draft)]]).coalesce() if id(draft) in writers else whole
-        # Without one iteration in the middle, `j != i`, a loop has a branch, and no vectors.
-        return whole if needed.n_basic_set() > max(1, whole.n_basic_set()) else needed
+        # Without one iteration in the middle, `j != i`, or at a corner, a loop has a branch, and no vectors.
+        scattered = needed.n_basic_set() > max(1, whole.n_basic_set())
+        return whole if scattered or _is_one(whole.subtract(needed), len(draft.env.dims)) else needed
 
     for _ in range(len(used) + 1):
         known = dict(used)
@@ -253,6 +254,12 @@ def without_dead(items: list[Item], region: Region) -> list[Item]:
         return replace(draft, env=replace(draft.env, domain=domain), accesses=accesses)
 
     return without_empty(items, keep)
+
+
+def _is_one(left: isl.Set, depth: int) -> bool:
+    """Whether what is left of some loops is a single iteration of them all, where they are several."""
+    hull = left.affine_hull()
+    return depth > 1 and sum(one.is_equality() for one in hull.get_constraints()) >= depth and not left.is_empty()
 
 
 def _only_written(draft: Draft, region: Region) -> str | None:

@@ -12,7 +12,7 @@ from polyc.model.scop import Access, AccessKind, Statement
 from polyc.model.tree import Band, Domain, Extension, Mark, Member, Node, Role, Sequence
 from polyc.nests.naming import fresh_buffer
 from polyc.nests.nest import has_loops
-from polyc.nests.strides import UNROLLED, iterations, last_stored, step_of, usual_sizes
+from polyc.nests.strides import UNROLLED, iterations, last_stored, makes_no_vectors, step_of, usual_sizes
 from polyc.nests.sums import streams, sums_in_vectors
 from polyc.nests.tiling import point_members, tile_members
 from polyc.passes.buffers.promotion import loops_over
@@ -81,6 +81,8 @@ class _Packer:
         *outer, inner = around
         count = iterations(inner, self.program)
         if inner.coincident or (count is not None and count <= UNROLLED):
+            return
+        if makes_no_vectors(instances, self.program):
             return
         if sums_in_vectors(self.program, inner) and (count is None or count >= SHORTEST):
             return  # of whole numbers compilers make vectors along the rows

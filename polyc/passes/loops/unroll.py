@@ -418,7 +418,7 @@ def _free(program: Program, statements: list[Statement], along: Member) -> isl.U
                     way = _moving(multi, position)
                     ways[way] = ways[way].union(domain) if way in ways else domain
             most = max(ways.values(), key=lambda one: box_volume(one.intersect_params(at)), default=None)
-            if most is not None and (len(ways) > 1 or not here.is_subset(most)):
+            if most is not None and (len(ways) > 1 or not here.intersect_params(most.params()).is_subset(most)):
                 here, narrowed = here.intersect(most.coalesce()), True
         found.append(here)
     return _together(found) if narrowed else None

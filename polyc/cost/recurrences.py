@@ -376,10 +376,29 @@ def looks_up(program: Program, loops: Iterable[Member], carried: Set[str]) -> bo
     loops: those that might carry it; carried: the arrays in which values go from step to step
     """
     ran = {name for loop in loops if not loop.coincident for name in names(loop.schedule.domain())}
+    statements = [program.statements[name] for name in sorted(ran)]
+    made = [
+        (
+            {a.array for a in s.accesses if a.kind is AccessKind.READ},
+            {a.array for a in s.accesses if a.kind is not AccessKind.READ},
+        )
+        for s in statements
+    ]
+
+    def told(array: str) -> set[str]:
+        """What an array's values go into, step by step."""
+        found, known = {array}, set[str]()
+        while found != known:
+            known = set(found)
+            found |= {one for read, written in made if read & found for one in written}
+        return found
+
     return any(
-        isinstance(part, c.ArrayRef) and part.array in carried
-        for name in ran
-        for node in c.walk(program.statements[name].body)
+        isinstance(part, c.ArrayRef)
+        and part.array in carried
+        and any(part.array in told(a.array) for a in statement.accesses if a.kind is not AccessKind.READ)
+        for statement in statements
+        for node in c.walk(statement.body)
         if isinstance(node, c.ArrayRef)
         for subscript in node.subscripts
         for part in c.walk(subscript)

@@ -21,6 +21,9 @@ DIVIDED = 7
 of products in each."""
 UNKNOWN = 64
 """Iterations of a loop of which nobody knows how many it has."""
+UNKNOWN_UNASKED = 16
+"""The same in a region that nobody marked: threads that are started for a microsecond's work cost some twenty times of
+it, where no threads for long loops cost half of the gain that nobody asked for."""
 CALLED = 10
 """Operations in a loop of a function that is called."""
 INLINED = 4
@@ -105,6 +108,7 @@ def operations(statement: Statement, subscripts: bool = True) -> float:
 def all_operations(program: Program, statement: Statement) -> float:
     """The operations of an instance, with those of loops in it that the model knows nothing of, and of functions of the
     file with loops, as if these ran UNKNOWN times, or as often as the only number says that a function is given."""
+    guess = UNKNOWN_UNASKED if program.scop.unmarked else UNKNOWN
     inside: list[c.Node] = []
     known = 0.0
     for node in c.walk(statement.body):
@@ -112,12 +116,12 @@ def all_operations(program: Program, statement: Statement) -> float:
             inside += c.walk(node.body)
         elif isinstance(node, c.Call) and node.function in program.scop.looping_functions:
             numbers = [literal_value(one.text) for one in node.arguments if isinstance(one, c.Literal)]
-            times = numbers[0] if len(numbers) == 1 and numbers[0] is not None else UNKNOWN
-            known += CALLED * min(UNKNOWN, times)
+            times = numbers[0] if len(numbers) == 1 and numbers[0] is not None else guess
+            known += CALLED * min(guess, times)
     more = sum(isinstance(node, c.Binary | c.Assign | c.Call) for node in inside)
     small = program.scop.own_functions - program.scop.looping_functions
     inlined = sum(isinstance(node, c.Call) and node.function in small for node in c.walk(statement.body))
-    return operations(statement, False) + known + UNKNOWN * more - inlined * (CALL_OPERATIONS - INLINED)
+    return operations(statement, False) + known + guess * more - inlined * (CALL_OPERATIONS - INLINED)
 
 
 def _is_once(node: c.While) -> bool:

@@ -385,6 +385,13 @@ def conjuncts(condition: Expr) -> list[Expr]:
     return [condition]
 
 
+def disjuncts(condition: Expr) -> list[Expr]:
+    """The terms of `a || b || c`."""
+    if isinstance(condition, Binary) and condition.op == "||":
+        return [*disjuncts(condition.left), *disjuncts(condition.right)]
+    return [condition]
+
+
 def mentions_array(node: Node, array: str) -> bool:
     """Whether an element of an array is anywhere in a node."""
     return any(isinstance(inner, ArrayRef) and inner.array == array for inner in walk(node))

@@ -288,8 +288,20 @@ def strides_of(member: Member, program: Program, spread: Set[str] = frozenset())
             step = 1 if access.array in spread else step
             consecutive += step == 1
             still += step == 0
-            far += step == 2
+            far += step == 2 or (step == GATHERED and _has_rows(statement, access, position))
     return Strides(consecutive, still, far)
+
+
+def _has_rows(statement: Statement, access: Access, position: int) -> bool:
+    """Whether a dimension of the statement tells the row of a flat array in which data choose, `x[i * 28 + f[t]]`."""
+    loop = c.Name(statement.loops[position])
+    found = (n for n in c.walk(statement.body) if isinstance(n, c.ArrayRef) and n.ref == access.ref)
+    nodes = [list(c.walk(subscript)) for reference in found for subscript in reference.subscripts]
+    return any(
+        any(isinstance(n, c.ArrayRef) for n in every)
+        and any(isinstance(n, c.Binary) and n.op == "*" and loop in (n.left, n.right) for n in every)
+        for every in nodes
+    )
 
 
 def goes_along(member: Member, program: Program) -> bool:

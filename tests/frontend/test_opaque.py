@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import islpy as isl
 import pytest
 
 from polyc.model import ctree as c
@@ -162,3 +163,19 @@ def test_a_break_of_a_loop_whose_variable_is_read_later(scop: Modeller) -> None:
     head = "int f(int n, double *x) { int j;\n#pragma scop\nfor (j = 0; j < n; j++)"
     found = scop(f"{head} {{ if (j > 3) break; x[j] = 1; }}\n#pragma endscop\nreturn j; }}")
     assert [note.code for note in found.notes] == ["jump-in-loop"]
+
+
+@pytest.mark.parametrize(
+    "skipped",
+    ["if (i == k || d[i][k] >= 9) continue;", "if (d[i][k] >= 9 || k == i) continue;", "if (i != k && d[i][k] < 9)"],
+)
+def test_what_sizes_leave_out_around_a_loop_is_no_instance(skipped: str, scop: Modeller) -> None:
+    """Shortest paths: row k is read by all other rows, and not written."""
+    text = (
+        "void f(int n, float d[n][n]) {\n#pragma scop\nfor (int k = 0; k < n; k++) for (int i = 0; i < n; i++) {"
+        f" {skipped} for (int j = 0; j < n; j++) if (d[i][k] + d[k][j] < d[i][j]) d[i][j] = d[i][k] + d[k][j]; }}\n"
+        "#pragma endscop\n}\n"
+    )
+    (statement,) = scop(text).statements.values()
+    assert statement.opaque
+    assert statement.domain.is_disjoint(isl.Set(f"[n] -> {{ {statement.name}[k, i] : i = k }}"))

@@ -78,6 +78,12 @@ def test_not_asked(name: str, tmp_path: Path) -> None:
     assert "prefetch" not in result.text
 
 
+@pytest.mark.parametrize(("rows", "asked"), [(12, False), (1 << 20, True)])
+def test_what_stays_in_a_cache_is_not_asked_for(rows: int, asked: bool, tmp_path: Path) -> None:
+    text = of(WHILE, "int m").replace("void f", f"static double K[{rows}][9];\nvoid f")
+    assert ("__builtin_prefetch" in compile_region(region_of(text, tmp_path), Options()).text) == asked
+
+
 def test_no_requests_for_a_gpu_or_in_code_without_data(tmp_path: Path) -> None:
     region = region_of(of("for (int m = 0; m < i; m++) y[i] += K[m][1];", "double K[n][9]"), tmp_path)
     assert "prefetch" not in compile_region(region, Options()).text

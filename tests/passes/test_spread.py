@@ -38,6 +38,23 @@ def test_values(file: Path, target: str) -> None:
 
 
 LEFT_ALONE = {
+    "rows in which data choose, and no element that tells the next one": """
+void f(int n, int m, int feat[m][6], float thr[m][6], float value[m][64], const float *restrict x, float *restrict out)
+{
+#pragma scop
+    for (int i = 0; i < n; i++) {
+        float s = 0.5f;
+        for (int t = 0; t < m; t++) {
+            int at = 0;
+            for (int d = 0; d < 6; d++)
+                at |= (x[i * 28 + feat[t][d]] > thr[t][d]) << d;
+            s += value[t][at];
+        }
+        out[i] = s;
+    }
+#pragma endscop
+}
+""",
     "calls with a value of each column, and nothing along them": """
 #include <math.h>
 void f(int n, int m, double A[n][m], double B[n][m])

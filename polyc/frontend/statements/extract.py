@@ -221,9 +221,13 @@ class Extractor:
 
         rewrite:  if (x + k >= 0 && x + k < n && a[x + k] < m) S  ->  if (x + k >= 0 && x + k < n) if (a[x + k] < m) S
         requires: no `else`; the terms before data are asked are moved, or all, if none of them has an effect; none of
-                  these leaves a hole
+                  these leaves a hole, but around loops, beside which one more condition is nothing
         """
-        terms = c.conjuncts(node.condition)
+        match node.condition:
+            case c.Unary(op="!", operand=denied):  # `if (x == k || a[x] < m) continue; S`
+                terms: list[c.Expr] = [c.Unary("!", term) for term in c.disjuncts(denied)]
+            case _:
+                terms = c.conjuncts(node.condition)
         if node.otherwise is not None or len(terms) < 2:
             return None
         before = self.region.assumed
@@ -234,7 +238,8 @@ class Extractor:
             known = [all(known[: k + 1]) for k in range(len(terms))]
         outer = [term for term, one in zip(terms, known, strict=True) if one]
         inner = [term for term, one in zip(terms, known, strict=True) if not one]
-        if not outer or not inner or self.is_hole(_both(outer), env):
+        loops = any(isinstance(n, c.For | c.While) for n in c.walk(node.then))
+        if not outer or not inner or (not loops and self.is_hole(_both(outer), env)):
             return None
         return replace(node, condition=_both(outer), then=replace(node, condition=_both(inner)))
 

@@ -63,6 +63,7 @@ class _Asking:
         self.written = written
         self.line = machine.levels[0].line_bytes
         self.distance = PAGES * machine.page_bytes
+        self.near = machine.levels[min(1, len(machine.levels) - 1)].bytes
         self.found: set[str] = set()
 
     def loop(self, node: c.Node) -> c.Node | None:
@@ -89,6 +90,9 @@ class _Asking:
         if array.name in self.written | self.kept or array.flat or size is None:
             return False
         if len(reference.subscripts) != array.rank or not _same(reference.subscripts[0], counter):
+            return False
+        rows = None if array.extents[0] is None else constant_of(array.extents[0])
+        if rows is not None and rows * size <= self.near:  # it stays in a cache, and ends before what lies ahead
             return False
         return self.line <= size < (MOST_LINES + 1) * self.line
 

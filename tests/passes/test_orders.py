@@ -227,3 +227,35 @@ def test_loops_from_page_to_page_stand_outside_in_strips(tmp_path: Path) -> None
     result = compile_region(region, Options())
     assert re.search(r"for \(int xt = .*\n *for \(int y = 1; .*\n *for \(int x = xt; ", result.text)
     assert check(region, result) == []
+
+
+PASSED_ON = """
+typedef struct { float buf[8][2048]; int pos, len[8]; float fb, lp[8]; } Reverb;
+void f(Reverb *restrict r, float bus[restrict 2][512], short *restrict out)
+{
+#pragma scop
+    for (int i = 0; i < 512; i++) {
+        float in = 0.5f * (bus[0][i] + bus[1][i]), wet = 0;
+        for (int k = 0; k < 8; k++) {
+            int rd = (r->pos - r->len[k]) & 2047;
+            float y = r->buf[k][rd];
+            r->lp[k] = 0.8f * y + 0.2f * r->lp[k];
+            r->buf[k][r->pos & 2047] = in + r->fb * r->lp[k];
+            wet += y;
+        }
+        r->pos++;
+        for (int ch = 0; ch < 2; ch++) {
+            float s = (bus[ch][i] + 0.1f * wet) * 32767.f;
+            out[2 * i + ch] = s > 32767.f ? 32767 : (short)s;
+        }
+    }
+#pragma endscop
+}
+"""
+
+
+def test_a_skewed_order_that_gains_nothing_is_not_kept(tmp_path: Path) -> None:
+    """Else `i` would run to 2 n, and ask in each iteration whether it is even."""
+    text = compile_region(region_of(PASSED_ON, tmp_path), Options()).text
+    assert "i % 2" not in text
+    assert "for (int ch = 0; ch < 2; ch++)" in text

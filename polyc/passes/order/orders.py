@@ -33,7 +33,7 @@ from polyc.model.tree import (
     walk,
 )
 from polyc.nests.naming import name_members
-from polyc.nests.nest import chain, has_loops, is_finished
+from polyc.nests.nest import chain, has_loops, is_finished, values
 from polyc.nests.samples import sample_parameters
 from polyc.nests.strides import dimension_of, gain_of, iterations, strides_of
 from polyc.passes.order.joined import distribute_parallel_loops
@@ -129,10 +129,13 @@ def _straightened(
         return program, None
     statements = tuple(names(instances))
     skewed = _innermost(program, node, outer)
-    found = _turned(program, instances) if down else _orders(program, instances, outer, all_pairs=in_sequence)
+    useless = skews and not gpu and _gains_nothing(program, node)
+    found = _turned(program, instances) if down else _orders(program, instances, outer, in_sequence, useless)
     for order in found:
         new = _innermost(program, order.node, outer)
-        if in_sequence:
+        if useless and order.in_sequence:
+            better = True
+        elif in_sequence:
             better = all(_runs_at_once(new.get(name), loop) for name, loop in skewed.items())
         else:
             allowed = order.in_sequence and not gpu and not _pays_in_parallel(program, node, outer)
@@ -183,12 +186,17 @@ class _Order:
 
 
 def _orders(
-    program: Program, instances: isl.UnionSet, outer: tuple[Member, ...], all_pairs: bool = False
+    program: Program,
+    instances: isl.UnionSet,
+    outer: tuple[Member, ...],
+    all_pairs: bool = False,
+    useless: bool = False,
 ) -> Iterator[_Order]:
     """Other orders of a nest, with their coincident loops marked; the one that was written first.
 
     outer: loops around the nest, which stay
     all_pairs: what is overwritten and never read holds loops, too: nobody gives threads copies of it
+    useless: whether the order that the nest has gains nothing
     """
     whole = name_members(Domain(instances, restrict(program.scop.tree.child, instances)), program.scop).child
     written = _below(whole, outer, instances)
@@ -212,7 +220,32 @@ def _orders(
             yield _Order(marked, f"in another order: {text}, along consecutive memory")
     # Iterations that run at once, each in another row, are slower than a row in its order.
     plain = Splitter(splitting=False).marked(written, instances, strict)
-    yield _Order(plain, "in the order that was written: along consecutive memory", in_sequence=True)
+    many = "run" if len(names(instances)) > 1 else "runs"
+    why = "no loop gains by another one" if useless else "along consecutive memory"
+    yield _Order(plain, f"{many} in the order that was written: {why}", in_sequence=True)
+
+
+def _gains_nothing(program: Program, node: Node) -> bool:
+    """Whether all loops of a nest run one after the other, and by themselves, but for innermost ones of few
+    iterations."""
+    deepest = list(innermost_bands(node, ()))
+    above = [n for n in walk(node) if isinstance(n, Band) and has_loops(n.child)]
+    if any((b.permutable and len(b.members) > 1) or any(m.coincident for m in b.members) for b in above):
+        return False
+    return all(
+        len(band.members) == 1 and (not band.members[0].coincident or _has_few(program, band.members[0], around))
+        for band, around in deepest
+    )
+
+
+def _has_few(program: Program, member: Member, around: tuple[Member, ...]) -> bool:
+    """Whether a loop has few iterations, or one for each of the loops around."""
+    count = iterations(member, program)
+    if count is not None and count <= FEW:
+        return True
+    instances = member.schedule.domain().intersect(program.scop.domain)
+    told = values(around, instances).reverse().apply_range(isl.UnionMap.from_union_pw_aff(member.schedule))
+    return bool(told.is_single_valued())
 
 
 def _goes_down(program: Program, node: Node) -> bool:

@@ -10,6 +10,8 @@ from polyc.errors import UserError
 from polyc.model.program import InputOptions, Options
 from tests.differential.toolbox import ROUNDING, WARNINGS, assert_verified, compiled_file, run
 
+from .conftest import Modeller
+
 TYPES = """
 #include <stdio.h>
 struct point { int n; float a[2]; float b; struct { float u, v; } w; };
@@ -88,3 +90,23 @@ def test_what_is_no_plain_list_is_told(body: str, tmp_path: Path) -> None:
     file.write_text(text(body))
     with pytest.raises(UserError, match="cannot stand in a region"):
         compiled_file(file, InputOptions(), Options())
+
+
+@pytest.mark.parametrize(
+    ("declared", "loops"),
+    [
+        ("int h[40] = {0}", True),
+        ("int h[40] = {0, 0}", True),
+        ("int h[40] = {1}", False),
+        ("int h[4] = {0}", False),
+        ("const int h[40] = {0}", False),
+    ],
+)
+def test_many_zeros_are_set_in_a_loop(declared: str, loops: bool, scop: Modeller) -> None:
+    """One access in the place of 40: questions about a histogram of 256 cells took isl minutes."""
+    body = f"{declared}; b[i] = h[i % 4];"
+    text = f"void f(int n, int b[n]) {{\n#pragma scop\nfor (int i = 0; i < n; i++) {{ {body} }}\n#pragma endscop\n}}\n"
+    found = scop(text)
+    writes = [a for s in found.statements.values() for a in s.accesses if a.array == "h" and a.kind.value != "read"]
+    assert (len(writes) == 1) == loops
+    assert "h" in found.privatizable

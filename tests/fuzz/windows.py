@@ -186,7 +186,7 @@ class Windows(Ordinary):
         names = [loop.name for loop in loops]
         row = self.new_row("fresh")
         inner = Loop(
-            "k" if "k" not in (*names, *self.params) else "kk", Linear(), Linear((), self.pick((3, 5, 6))), 1, ()
+            "k" if "k" not in (*names, *self.params) else "kk", Linear(), Linear((), self.pick((3, 5, 6, 20))), 1, ()
         )
         inside = [*names, inner.name]
         items: list[Item] = [Fresh(row.name, tuple(self.integer(0, 6) for _ in range(self.pick((1, 1, 2, 3)))))]

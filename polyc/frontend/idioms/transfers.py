@@ -1,7 +1,8 @@
-"""Calls of `memset`, `memcpy` and `memmove` as the loops that they stand for.
+"""Calls of `memset`, `memcpy` and `memmove`, and declarations with zeros, as the loops that they stand for.
 
 rewrite:  memcpy(d + o, s, n * sizeof *d)  ->  for (long k = 0; k < n; k++) d[o + k] = s[k];
           memset(a, 0, sizeof a)           ->  for (long k = 0; k < 8; k++) for (long l = 0; l < 4; l++) a[k][l] = 0;
+          double a[8][4] = {{0}};          ->  double a[8][4]; for (long k = 0; k < 8; k++) …
 requires: what is copied has one type of number, or of struct of numbers, on both sides; the bytes are a product of
           sizes that C knows and of whole numbers; what `memset` sets is 0, or the same number in any element of that
           type (-1, or 127 in an int). The two objects of a `memmove` have different names
@@ -31,11 +32,13 @@ _PLAIN = "__builtin_"
 _CALLS = frozenset(("memset", "memcpy", "memmove"))
 _ZERO = c.Literal("0")
 _COUNTER = "long"
+FEW = 16
+"""Elements up to which a declaration sets each by itself: as many accesses, of which all questions are asked."""
 
 
 def with_transfers(body: c.Block, scope: Scope, own: frozenset[str]) -> c.Block:
     """The region with such loops; itself where it has no such call. `own`: functions of the file, whatever they do."""
-    return c.rewrite(body, _Transfers(scope, own).changed)
+    return c.rewrite(_Transfers(scope, own).zeroed(body), _Transfers(scope, own).changed)
 
 
 def moved(body: c.Block) -> frozenset[str]:
@@ -77,6 +80,30 @@ class _Piece:
 class _Transfers:
     scope: Scope
     own: frozenset[str]
+
+    def zeroed(self, node: c.Block) -> c.Block:
+        """A block whose large arrays get their zeros from loops."""
+        items: list[c.Stmt] = []
+        for item in node.body:
+            if isinstance(item, c.Decl) and (loops := self.zeros(item)) is not None:
+                items += [replace(item, init=None), loops]
+            else:
+                items.append(c.rewrite(item, lambda n: self.zeroed(n) if isinstance(n, c.Block) else None))
+        same = len(items) == len(node.body) and all(a is b for a, b in zip(items, node.body, strict=True))
+        return node if same else replace(node, body=tuple(items))
+
+    def zeros(self, node: c.Decl) -> c.Stmt | None:
+        """The loops for `= {0}`; None for other values, and for few elements."""
+        symbol = self.scope.symbols.get(node.name)
+        if symbol is None or symbol.constant or symbol.static or not _is_zero(node.init):
+            return None
+        if any(constant(extent) is None for extent in node.extents):
+            return None
+        to = self.piece(c.Name(node.name, node.span))
+        size = symbol.shape.size_bytes
+        if to is None or size <= FEW * replace(symbol.shape, dims=()).size_bytes:
+            return None
+        return self.loops(c.ExprStmt(c.Name(node.name), node.span), to, _ZERO, c.Literal(str(size)))
 
     def changed(self, node: c.Node) -> c.Node | None:
         if not isinstance(node, c.ExprStmt):
@@ -236,6 +263,14 @@ class _Transfers:
         repeated = bytes([number % 256]) * shape.element.size_bytes
         found = int.from_bytes(repeated, "little", signed=shape.element.signed)
         return literal_of(found, shape.element)
+
+
+def _is_zero(value: c.Expr | None) -> bool:
+    """Whether an initialiser is a list of zeros."""
+    match value:
+        case c.InitList(items=items):
+            return all((isinstance(one, c.Literal) and constant(one) == 0) or _is_zero(one) for one in items)
+    return False
 
 
 def _stays(piece: _Piece, count: int | None, sizes: tuple[int, ...]) -> bool:

@@ -14,19 +14,19 @@ from polyc.pipeline import compile_region
 from polyc.reread import both_faults, next_version_faults, special_faults
 
 FILE = """
-static void scale(int n, int low, double a[n][2 * n], double *sum)
+static void scale(int n, int low, int m, double a[n][2 * n], double *sum)
 {
     double s = 0;
 #pragma scop
     for (int i = 0; i < n; i++)
-        for (int j = low; j < n; j++)
+        for (int j = low; j < m; j++)
             a[i][j] = 2 * a[i][j];
     for (int i = 0; i < n; i++)
         s += a[i][0];
 #pragma endscop
     *sum = s;
 }
-void all(double a[300][600], double *sum) { scale(300, -1 + 1, a, sum); }
+void all(int m, double a[300][600], double *sum) { scale(300, -1 + 1, m, a, sum); }
 """
 
 EXCHANGED = FILE.replace("a[i][j] = 2 * a[i][j]", "a[j][i] = 2 * a[j][i]")

@@ -15,7 +15,7 @@ from polyc.model.program import Program
 from polyc.model.scop import AccessKind
 from polyc.model.tree import Member, Role, Worth
 from polyc.nests.samples import written_cells
-from polyc.nests.strides import UNROLLED, step_of
+from polyc.nests.strides import UNROLLED, step_of, usual_sizes
 from polyc.poly import affine_of, band_width, box_extents, box_volume, names, set_name, sets, value_on
 from polyc.records import replace
 
@@ -96,6 +96,9 @@ def worth_of(
         return Worth((), 2)
     constants = prod(int(e.max_val().to_python()) for e in extents if e.is_cst())
     open_ones = tuple(e for e in extents if not e.is_cst())
+    usual = [e.intersect_params(usual_sizes(program)).max_val() for e in open_ones]
+    if usual and not fetched and all(one.is_int() for one in usual):  # what all calls in the file pass
+        return Worth((), 0 if prod(one.to_python() for one in usual) > least / constants else 2)
     turns = _turns(program, member, largest)
     return Worth(open_ones, _plain(least / constants), turns, fetched) if open_ones else Worth((), 0)
 

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 
 from polyc.analysis.expressions.facts import with_value
 from polyc.analysis.expressions.linear import linear
-from polyc.codegen.gpu.dialect import Dialect
-from polyc.codegen.gpu.turns import turns_of
-from polyc.codegen.gpu.words import STORED_BYTES
+from polyc.codegen.gpu.device.dialect import Dialect
+from polyc.codegen.gpu.device.turns import turns_of
+from polyc.codegen.gpu.device.words import STORED_BYTES
 from polyc.codegen.loops.instances import block_of
 from polyc.codegen.text.printer import UNROLL
 from polyc.codegen.text.tidy import simpler

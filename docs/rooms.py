@@ -16,8 +16,8 @@ BEGIN, END = "<!-- rooms: written by docs/rooms.py -->", "<!-- end of rooms -->"
 
 ORDER = (
     *("records", "errors", "stack", "poly", "bounded", "model", "machine", "flow"),
-    *("analysis/expressions", "analysis", "frontend/text", "frontend/c", "frontend/sets", "frontend/idioms"),
-    *("frontend/memory", "frontend/statements", "frontend/region"),
+    *("analysis/expressions", "analysis", "frontend/text", "frontend/c", "frontend/sets"),
+    *("frontend/idioms", "frontend/walks", "frontend/memory", "frontend/statements", "frontend/region"),
     *("frontend", "nests", "cost"),
     *("passes/buffers", "passes/loops", "passes/memory", "passes/products", "passes/gpu", "passes/values"),
     *("passes/order", "passes/blocks", "passes/timetiles", "passes/fusion", "passes/scatter", "passes"),

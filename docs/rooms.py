@@ -16,13 +16,14 @@ BEGIN, END = "<!-- rooms: written by docs/rooms.py -->", "<!-- end of rooms -->"
 
 ORDER = (
     *("records", "errors", "stack", "poly", "bounded", "model", "machine", "flow"),
-    *("analysis/expressions", "analysis", "frontend/text", "frontend/c", "frontend/sets", "frontend/idioms"),
-    *("frontend/memory", "frontend/statements", "frontend/region"),
+    *("analysis/expressions", "analysis", "frontend/text", "frontend/c", "frontend/sets"),
+    *("frontend/idioms", "frontend/walks", "frontend/memory", "frontend/statements", "frontend/region"),
     *("frontend", "nests", "cost"),
     *("passes/buffers", "passes/loops", "passes/memory", "passes/products", "passes/gpu", "passes/values"),
     *("passes/order", "passes/blocks", "passes/timetiles", "passes/fusion", "passes/scatter", "passes"),
     *("verify/flow", "verify/order", "verify/gpu", "verify/places", "verify/region", "verify"),
-    *("codegen/text", "codegen/loops", "codegen/gpu", "codegen/blocks", "codegen", "reread/blocks", "reread"),
+    *("codegen/text", "codegen/loops", "codegen/gpu/device", "codegen/gpu", "codegen/blocks", "codegen"),
+    *("reread/blocks", "reread"),
     *("runtime/process", "runtime/cuda_shim", "runtime/opencl", "runtime", "profile"),
     *("replay/machine", "replay/translate", "replay"),
     *("fallback", "relaxations", "attempt", "inspecting", "pipeline"),

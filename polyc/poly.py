@@ -115,6 +115,21 @@ def project_range(relation: isl.Map, keep: int) -> isl.Map:
 Coalesced = TypeVar("Coalesced", isl.Set, isl.Map, isl.UnionSet, isl.UnionMap)
 
 
+def subscript(relation: isl.Map, position: int) -> isl.Map:
+    """One dimension of what a relation leads to, `{ S[i] -> [x] }`."""
+    count = relation.dim(isl.dim_type.out)
+    one = relation.reset_tuple_id(isl.dim_type.out).project_out(isl.dim_type.out, position + 1, count - position - 1)
+    return one.project_out(isl.dim_type.out, 0, position)
+
+
+Related = TypeVar("Related", isl.Map, isl.UnionMap)
+
+
+def equal_at(one: Related, other: Related, sizes: isl.Set) -> bool:
+    """Whether two relations are the same at some sizes."""
+    return bool(one.intersect_params(sizes).is_equal(other.intersect_params(sizes)))
+
+
 def coalesced(relation: Coalesced) -> Coalesced:
     """The same relation in fewer pieces, where isl finds a way; as it is, where isl fails at that.
 
@@ -196,6 +211,13 @@ def value_on(schedule: isl.UnionPwAff, space: isl.Space) -> isl.PwAff:
     )
 
 
+def multi_affs_of(relation: isl.Map) -> list[isl.MultiAff]:
+    """The expressions of the pieces of a relation that is a function."""
+    found: list[isl.MultiAff] = []
+    isl.PwMultiAff.from_map(relation).foreach_piece(lambda _, function: found.append(function))
+    return found
+
+
 def affine_of(value: isl.PwAff) -> isl.Aff | None:
     """The one expression that a function has all over its domain, or None."""
     affs: list[isl.Aff] = []
@@ -269,8 +291,7 @@ def function_of(relation: isl.Map) -> isl.MultiAff | None:
     or is none."""
     if relation.n_basic_map() != 1 or not relation.is_single_valued():
         return None
-    found: list[isl.MultiAff] = []
-    isl.PwMultiAff.from_map(relation).foreach_piece(lambda _domain, function: found.append(function))
+    found = multi_affs_of(relation)
     return found[0] if len(found) == 1 else None
 
 

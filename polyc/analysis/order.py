@@ -11,8 +11,9 @@ from functools import lru_cache, reduce
 
 import islpy as isl
 
+from polyc.model.relations import affs_of
 from polyc.model.tree import Domain, Member, Path, Step, paths
-from polyc.poly import coalesced, in_name, maps, set_name, sets, value_on
+from polyc.poly import coalesced, in_name, maps, set_name, sets, subscript, value_on
 from polyc.records import dataclass, field
 
 
@@ -150,7 +151,7 @@ def _extended_run(path: Path, piece: isl.Set, number: int, above: isl.Set) -> Ru
             columns.append(constant_column(every.wrap(), step.index))
             continue
         if depth < path.depth_of_extension:
-            columns.append(_one_dimension(to_tile, depth))
+            columns.append(subscript(to_tile, depth))
         else:
             columns.append(to_statement.apply_range(_column(step, piece)))
         depth += 1
@@ -197,21 +198,13 @@ def _is_everywhere(value: isl.PwAff) -> bool:
 
 def _everywhere(value: isl.PwAff) -> isl.Map:
     """The only expression of a function, wherever it is defined."""
-    found: list[isl.Aff] = []
-    value.foreach_piece(lambda _domain, aff: found.append(aff))
-    return isl.Map.from_aff(found[0])
+    return isl.Map.from_aff(affs_of(value)[0])
 
 
 def constant_column(instances: isl.Set, value: int = 0) -> isl.Map:
     """`instances -> [value]`."""
     aff = isl.PwAff.val_on_domain(instances, isl.Val.int_from_si(instances.get_ctx(), value))
     return isl.Map.from_pw_aff(aff)
-
-
-def _one_dimension(relation: isl.Map, position: int) -> isl.Map:
-    count = relation.dim(isl.dim_type.out)
-    one = relation.reset_tuple_id(isl.dim_type.out).project_out(isl.dim_type.out, position + 1, count - position - 1)
-    return one.project_out(isl.dim_type.out, 0, position)
 
 
 def _product(instances: isl.Set, columns: list[isl.Map]) -> isl.Map:

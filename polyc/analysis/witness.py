@@ -10,10 +10,11 @@ from itertools import product
 
 import islpy as isl
 
+from polyc.analysis.coincident import within_iteration
 from polyc.analysis.order import order_of
 from polyc.model.program import Program
 from polyc.model.scop import Access, AccessKind, Array, Scop, Statement
-from polyc.model.tree import Band, Leaf, Member, Node, child_nodes, partial_schedule, restrict
+from polyc.model.tree import Band, Leaf, Member, Node, child_nodes, restrict
 from polyc.model.witness import Finder, Touch, Witness
 from polyc.poly import budget, empty_map, in_name, least_of, maps, out_name
 from polyc.records import dataclass
@@ -96,8 +97,8 @@ def carried(
     def find() -> Iterator[isl.UnionMap]:
         inside = loop.schedule.domain() if instances is None else instances.intersect(loop.schedule.domain())
         for relation in list(_ordering(program))[: 3 if private else 2]:
-            around = _same(_between(relation, inside, inside), outer)
-            yield around.subtract(_same(around, (loop,)))
+            around = within_iteration(_between(relation, inside, inside), outer)
+            yield around.subtract(within_iteration(around, (loop,)))
 
     return finder(program.scop, find)
 
@@ -108,7 +109,7 @@ def crossing(program: Program, outer: tuple[Member, ...], loop: Member) -> Finde
     def find() -> Iterator[isl.UnionMap]:
         inside = loop.schedule.domain()
         for relation in _ordering(program):
-            pairs = _same(_between(relation, inside, inside), outer)
+            pairs = within_iteration(_between(relation, inside, inside), outer)
             if not pairs.is_empty():
                 pairs = pairs.lex_gt_at_multi_union_pw_aff(isl.MultiUnionPwAff.from_union_pw_aff(loop.schedule))
             yield pairs
@@ -122,7 +123,7 @@ def between(program: Program, loops: tuple[Member, ...], instances: isl.UnionSet
     def find() -> Iterator[isl.UnionMap]:
         for relation in _ordering(program):
             pairs = _between(relation, instances, instances)
-            yield pairs.subtract(_same(pairs, loops))
+            yield pairs.subtract(within_iteration(pairs, loops))
 
     return finder(program.scop, find, Wanted(array))
 
@@ -192,8 +193,8 @@ def in_loop(program: Program, instances: isl.UnionSet) -> Finder:
             node = child_nodes(node)[-1]
         inside = instances.intersect(outer[-1].schedule.domain()) if outer else instances
         for relation in _ordering(program):
-            around = _same(_between(relation, inside, inside), outer[:-1])
-            yield around.subtract(_same(around, outer[-1:]))
+            around = within_iteration(_between(relation, inside, inside), outer[:-1])
+            yield around.subtract(within_iteration(around, outer[-1:]))
 
     return finder(program.scop, find)
 
@@ -206,13 +207,6 @@ def _ordering(program: Program) -> Iterator[isl.UnionMap]:
 
 def _between(relation: isl.UnionMap, first: isl.UnionSet, second: isl.UnionSet) -> isl.UnionMap:
     return relation.intersect_domain(first).intersect_range(second)
-
-
-def _same(relation: isl.UnionMap, members: tuple[Member, ...]) -> isl.UnionMap:
-    """The pairs within one iteration of some loops."""
-    if not members or relation.is_empty():
-        return relation
-    return relation.eq_at_multi_union_pw_aff(partial_schedule(members))
 
 
 # --- which two iterations --------------------------------------------------------------------------------------------

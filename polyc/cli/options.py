@@ -231,6 +231,17 @@ def machines(context: click.Context, _: click.Parameter, incomplete: str) -> lis
     return [*names, *files(context, _, incomplete)]
 
 
+def _among(name: str, values: str, help: str) -> Callable[[F], F]:
+    """An option with a few values, the first of which it has by itself."""
+    found = values.split()
+    return click.option(name, type=click.Choice(found), default=found[0], show_default=True, help=help)
+
+
+def _usual(name: str, metavar: str, kind: click.ParamType[Any], help: str) -> Callable[[F], F]:
+    """An option that is `auto` by itself."""
+    return click.option(name, metavar=metavar, type=kind, default="auto", show_default=True, help=help)
+
+
 INPUT = (
     click.option("-I", "include_dirs", metavar="DIR", multiple=True, type=Folder(), help="Search DIR for headers."),
     click.option("-D", "defines", metavar="NAME[=VALUE]", multiple=True, type=Definition(), help="Define a macro."),
@@ -255,37 +266,16 @@ INPUT = (
     click.option("--detect", is_flag=True, help="Also find regions that nobody marked."),
     click.option("--no-config", is_flag=True, help="Read no polyc.toml."),
     click.option("--no-alias", is_flag=True, help="Promise that arrays do not overlap in regions that are found."),
-    click.option(
-        "--openmp",
-        type=click.Choice(["keep", "replace"]),
-        default="keep",
-        show_default=True,
-        help="Leave functions with OpenMP's pragmas alone, or take over their parallel loops.",
+    _among(
+        "--openmp", "keep replace", "Leave functions with OpenMP's pragmas alone, or take over their parallel loops."
     ),
 )
 
 TRANSFORM = (
-    click.option(
-        "--target",
-        type=click.Choice(["openmp", "c", "cuda", "opencl"]),
-        default="openmp",
-        show_default=True,
-        help="What to print: C with OpenMP, C, or C with kernels for a GPU.",
-    ),
-    click.option(
-        "--fuse",
-        type=click.Choice(["basteln", "min", "smart", "max"]),
-        default="basteln",
-        show_default=True,
-        help="How to fuse: by tiles, or with one of isl's own heuristics.",
-    ),
-    click.option(
-        "--tile-sizes",
-        metavar="auto|N,N,...|none",
-        type=TileSizes(),
-        default="auto",
-        show_default=True,
-        help="Tile sizes for the loops of a nest, the last one repeated.",
+    _among("--target", "openmp c cuda opencl", "What to print: C with OpenMP, C, or C with kernels for a GPU."),
+    _among("--fuse", "basteln min smart max", "How to fuse: by tiles, or with one of isl's own heuristics."),
+    _usual(
+        "--tile-sizes", "auto|N,N,...|none", TileSizes(), "Tile sizes for the loops of a nest, the last one repeated."
     ),
     click.option(
         "--sizes",
@@ -296,36 +286,20 @@ TRANSFORM = (
         help="In the place of polyc's own sizes, everything else as it is: tiles, register-tiles, row-blocks, blocks "
         "or time-tiles.",
     ),
-    click.option(
+    _usual(
         "--time-tile",
-        metavar="auto|none|KIND[:N,...]",
-        type=TimeTile(),
-        default="auto",
-        show_default=True,
-        help="Tiles over the steps of a stencil: skewed[:STEPS,CELLS,...], diamond[:CELLS,...] or "
+        "auto|none|KIND[:N,...]",
+        TimeTile(),
+        "Tiles over the steps of a stencil: skewed[:STEPS,CELLS,...], diamond[:CELLS,...] or "
         "overlapped[:STEPS,CELLS,...].",
     ),
-    click.option(
-        "--threads",
-        type=click.Choice(["auto", "always"]),
-        default="auto",
-        show_default=True,
-        help="Whether parallel loops that are too small for threads start them.",
-    ),
-    click.option(
-        "--stores",
-        type=click.Choice(["auto", "nontemporal", "plain"]),
-        default="auto",
-        show_default=True,
-        help="Whether results that no cache holds go to memory past the caches.",
-    ),
-    click.option(
+    _among("--threads", "auto always", "Whether parallel loops that are too small for threads start them."),
+    _among("--stores", "auto nontemporal plain", "Whether results that no cache holds go to memory past the caches."),
+    _usual(
         "--strips",
-        metavar="auto|none|N",
-        type=Strips(),
-        default="auto",
-        show_default=True,
-        help="Let fused producers slide through strips of N tiles, with circular buffers, instead of repeating work.",
+        "auto|none|N",
+        Strips(),
+        "Let fused producers slide through strips of N tiles, with circular buffers, instead of repeating work.",
     ),
     click.option(
         "--max-recompute",

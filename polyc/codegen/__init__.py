@@ -4,8 +4,8 @@ Program -> text. Decides nothing: all that it needs stands in the tree and the b
 """
 
 from polyc.codegen.blocks.special import for_other_values, in_order, is_asked, specialised
-from polyc.codegen.gpu.functions import obstacle
-from polyc.codegen.gpu.words import NoKernelForm, NotMappable
+from polyc.codegen.gpu.device.functions import obstacle
+from polyc.codegen.gpu.device.words import NoKernelForm, NotMappable
 from polyc.codegen.render import (
     certified,
     on_lines,

@@ -16,12 +16,13 @@ from polyc.cost.strips import sliding_along
 from polyc.cost.tile_loops import innermost
 from polyc.machine import Cpu, load_cpu
 from polyc.model.program import Program
+from polyc.model.relations import pw_affs_of
 from polyc.model.scop import AccessKind
 from polyc.model.tree import Band, Member
 from polyc.nests.lifetimes import kept_by_iterations
 from polyc.nests.nest import Nest, Outer, all_instances, has_loops, values
 from polyc.nests.samples import LARGE, sample_parameters
-from polyc.nests.strides import dimension_of, distance, gain_of, in_rows, makes_no_vectors, step_of
+from polyc.nests.strides import dimension_of, distance, gain_of, in_rows, makes_no_vectors, statements_below, step_of
 from polyc.poly import box_volume, budget, is_over_budget, names, set_name, sets, share
 from polyc.records import dataclass, replace
 
@@ -362,9 +363,7 @@ def _moves(
 
 def _dimensions(member: Member, place: int, prints: TileFootprints, probes: Probes) -> tuple[int | None, ...]:
     """For each statement of a nest the dimension that a loop of its band runs along, or the one that moves with it."""
-    pieces = member.schedule.get_pw_aff_list()
-    affine = (pieces.get_at(k) for k in range(pieces.n_pw_aff()))
-    known = {set_name(piece.domain()): dimension_of(piece) for piece in affine}
+    known = {name: dimension_of(piece) for name, piece in pw_affs_of(member.schedule).items()}
     found: list[int | None] = []
     for name, (_, work) in zip(names(probes.whole), prints.work, strict=True):
         slopes = work.slopes[place] if place < len(work.slopes) else ()
@@ -389,12 +388,7 @@ def _steps(program: Program, band: Band, machine: Cpu, count: int) -> tuple[int,
     line = machine.levels[0].line_bytes
     found = [1] * count
     for k, member in enumerate(band.members[:count]):
-        pieces = member.schedule.get_pw_aff_list()
-        for p in range(pieces.n_pw_aff()):
-            piece = pieces.get_at(p)
-            statement, position = program.statements.get(set_name(piece.domain())), dimension_of(piece)
-            if statement is None or position is None:
-                continue
+        for statement, position in statements_below(member, program):
             for access in statement.accesses:
                 size = (
                     program.scop.arrays[access.array].element.size_bytes if access.array in program.scop.arrays else 0

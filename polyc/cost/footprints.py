@@ -15,7 +15,7 @@ from polyc.model.scop import Access, AccessKind, Statement
 from polyc.model.tree import Band, Member
 from polyc.nests.nest import Outer, values
 from polyc.nests.samples import middle_tile
-from polyc.poly import box_volume, greatest_of, in_name, least_of, maps, names
+from polyc.poly import box_volume, greatest_of, in_name, least_of, maps, multi_affs_of, names
 from polyc.records import dataclass, field, replace
 
 UNBOUNDED = 1e6
@@ -201,20 +201,20 @@ class TileFootprints:
         return sum(count * prod(box.extents(tile)) for count, box in self.work)
 
 
-def footprints_of(
-    program: Program, band: Band, outer: Outer, typical: isl.Set, count: int | None = None
-) -> TileFootprints:
-    """Measure the boxes of tiles in the middle of the nest, at the typical sizes.
+def footprints_of(program: Program, band: Band, outer: Outer, typical: isl.Set) -> TileFootprints:
+    """Measure the boxes of tiles of a band's parallel loops, in the middle of the nest, at the typical sizes.
 
-    count: how many of the band's loops have tiles; None for those that are parallel.
     math: the box of an affine access over a tile is base + sum over the loops of slope * (size - 1) in each dimension,
           so that one point and one longer tile for each loop tell it for all tiles
     """
-    return footprints_at(program, probes_of(program, band, outer, typical, count))
+    return footprints_at(program, probes_of(program, band, outer, typical))
 
 
 def probes_of(program: Program, band: Band, outer: Outer, typical: isl.Set, count: int | None = None) -> Probes:
-    """Tiles of a band at the typical sizes, as the instances that they run."""
+    """Tiles of a band at the typical sizes, as the instances that they run.
+
+    count: how many of the band's loops have tiles; None for those that are parallel
+    """
     count = band.coincident_prefix if count is None else count
     members = outer.members + band.members[:count]
     instances = band.members[0].schedule.domain().intersect(program.tree.domain)
@@ -389,9 +389,7 @@ def _steps(access: Access, statement: Statement) -> tuple[Step, ...] | None:
     """The subscripts of an access of all instances of a statement, None where one of them is of another kind."""
     if not access.exact or not access.relation.domain().is_equal(statement.domain):
         return None
-    function = isl.PwMultiAff.from_map(access.relation)
-    pieces: list[isl.MultiAff] = []
-    function.foreach_piece(lambda _, piece: pieces.append(piece))
+    pieces = multi_affs_of(access.relation)
     if len(pieces) != 1:
         return None
     found = [_step(pieces[0].get_aff(d)) for d in range(pieces[0].dim(isl.dim_type.out))]
@@ -428,11 +426,9 @@ def _factors(value: isl.Aff, kind: isl.dim_type) -> list[int]:
 def _linear(access: Access) -> tuple[tuple[object, ...], tuple[int, ...]] | None:
     """What accesses that differ in constants only have in common, and these constants; None where a subscript has
     several expressions, or remainders. Kept, since a nest's tiles are probed in each group that it is tried in."""
-    function = isl.PwMultiAff.from_map(access.relation) if access.exact else None
-    if function is None or function.n_piece() != 1:
+    pieces = multi_affs_of(access.relation) if access.exact else []
+    if len(pieces) != 1:
         return None
-    pieces: list[isl.MultiAff] = []
-    function.foreach_piece(lambda _, piece: pieces.append(piece))
     domain, forms, constants = access.relation.domain(), [], []
     for d in range(pieces[0].dim(isl.dim_type.out)):
         subscript = pieces[0].get_aff(d)

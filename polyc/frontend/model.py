@@ -22,7 +22,6 @@ from polyc.frontend.idioms.bodies import Bodies, with_bodies
 from polyc.frontend.idioms.factors import Factor, factors, with_numbers
 from polyc.frontend.idioms.helpers import type_of
 from polyc.frontend.idioms.named import named_values
-from polyc.frontend.idioms.walks import walked
 from polyc.frontend.memory.live_out import After
 from polyc.frontend.memory.overlaps import CODE as OVERLAPS
 from polyc.frontend.memory.overlaps import apart, check_loops, exposed, is_bounded, where_touched
@@ -64,6 +63,7 @@ from polyc.frontend.statements.ordered import with_order
 from polyc.frontend.statements.private import private_memory
 from polyc.frontend.text.pragmas import Asked
 from polyc.frontend.text.trees import walk
+from polyc.frontend.walks.walks import walked
 from polyc.model import ctree as c
 from polyc.model.program import MANY, InputOptions
 from polyc.model.scop import (

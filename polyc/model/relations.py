@@ -175,9 +175,9 @@ def or_anything(known: isl.UnionSet, union: isl.UnionSet) -> isl.UnionSet:
     return known.union(union.universe().subtract(known.universe()))
 
 
-def relation_text(relation: isl.Map, names: Names = NO_NAMES, width: int = 10_000) -> str:
+def relation_text(relation: isl.Map, names: Names = NO_NAMES) -> str:
     """`[n] -> { [o0] -> S[i] : … }`, whole, on one line; isl reads it again."""
-    return braces([map_text(relation, names)], parameters(relation), width)
+    return braces([map_text(relation, names)], parameters(relation), 10_000)
 
 
 def union_text(union: isl.UnionSet | isl.UnionMap) -> str:

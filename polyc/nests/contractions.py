@@ -13,8 +13,8 @@ from polyc.analysis.expressions.straight import unconditional
 from polyc.analysis.readable import unreadable
 from polyc.model.program import Buffer, Program
 from polyc.model.scop import Access, AccessKind
-from polyc.model.tree import Band, Leaf, Member, Node, Sequence
-from polyc.nests.nest import NOWHERE, Outer, values
+from polyc.model.tree import Band, Member, Sequence
+from polyc.nests.nest import NOWHERE, Outer, chain_to_leaf, values
 from polyc.nests.strides import step_of
 from polyc.nests.tiling import moves
 from polyc.poly import affine_of, everywhere, greatest_of, names, value_on
@@ -151,7 +151,7 @@ def _shape(band: Band, count: int) -> tuple[str, tuple[Member, ...], tuple[str, 
     it."""
     inner = band.members[count:]
     if not isinstance(band.child, Sequence):
-        chain = _chain(band.child)
+        chain = chain_to_leaf(band.child)
         own = names(isl.UnionMap.from_union_pw_aff(band.members[0].schedule).domain())
         return (own[0], inner + chain, (), ()) if chain is not None and len(own) == 1 else None
     if inner:
@@ -159,7 +159,7 @@ def _shape(band: Band, count: int) -> tuple[str, tuple[Member, ...], tuple[str, 
     around: list[str] = []
     found: tuple[str, tuple[Member, ...], int] | None = None
     for step in band.child.children:
-        chain = _chain(step.child)
+        chain = chain_to_leaf(step.child)
         if chain is None:
             return None
         if chain:
@@ -173,18 +173,6 @@ def _shape(band: Band, count: int) -> tuple[str, tuple[Member, ...], tuple[str, 
         return None
     name, chain, position = found
     return name, chain, tuple(around[:position]), tuple(around[position:])
-
-
-def _chain(node: Node) -> tuple[Member, ...] | None:
-    """The loops down to a leaf; None where there is anything else."""
-    match node:
-        case Leaf():
-            return ()
-        case Band(members=members, child=child):
-            below = _chain(child)
-            return None if below is None else members + below
-        case _:
-            return None
 
 
 def _pair(

@@ -9,9 +9,9 @@ import islpy as isl
 
 from polyc.model import ctree as c
 from polyc.model.program import Program
+from polyc.model.relations import affs_of, pw_affs_of
 from polyc.model.scop import Scop
 from polyc.model.tree import Band, Domain, Member, Node, rewrite
-from polyc.poly import set_name
 
 
 def name_members(tree: Domain, scop: Scop) -> Domain:
@@ -28,11 +28,9 @@ def name_members(tree: Domain, scop: Scop) -> Domain:
 def _name(member: Member, scop: Scop) -> str:
     """The name by the statement with the most loops that the member moves along."""
     best: tuple[str, ...] = ()
-    pieces = member.schedule.get_pw_aff_list()
     candidates: list[tuple[str, ...]] = []
-    for k in range(pieces.n_pw_aff()):
-        piece = pieces.get_at(k)
-        statement = scop.statements.get(set_name(piece.domain()))
+    for name, piece in pw_affs_of(member.schedule).items():
+        statement = scop.statements.get(name)
         if statement is None:
             continue
         moved = tuple(
@@ -50,9 +48,7 @@ def _name(member: Member, scop: Scop) -> str:
 
 def _moves(piece: isl.PwAff, position: int) -> bool:
     """Whether the value itself, not only its domain, depends on the dimension."""
-    affs: list[isl.Aff] = []
-    piece.foreach_piece(lambda _domain, aff: affs.append(aff))
-    return any(aff.involves_dims(isl.dim_type.in_, position, 1) for aff in affs)
+    return any(aff.involves_dims(isl.dim_type.in_, position, 1) for aff in affs_of(piece))
 
 
 def fresh_buffer(program: Program, wish: str, others: Iterable[str] = ()) -> str:

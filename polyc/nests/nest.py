@@ -187,6 +187,18 @@ def chain(node: Node) -> tuple[Member, ...]:
     return node.members + chain(node.child) if isinstance(node, Band) else ()
 
 
+def chain_to_leaf(node: Node) -> tuple[Member, ...] | None:
+    """The loops down to a leaf; None where there is anything else."""
+    match node:
+        case Leaf():
+            return ()
+        case Band(members=members, child=child):
+            below = chain_to_leaf(child)
+            return None if below is None else members + below
+        case _:
+            return None
+
+
 def innermost_loops(tree: Domain) -> dict[str, Band]:
     """The innermost loop around each statement in the original order."""
     return {name: around[-1] for name, around in loops_around(tree).items() if around}

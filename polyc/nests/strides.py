@@ -12,9 +12,10 @@ from polyc.analysis.coincident import within_iteration
 from polyc.analysis.expressions.facts import is_linear, mentions
 from polyc.model import ctree as c
 from polyc.model.program import Program
+from polyc.model.relations import affs_of, pw_affs_of
 from polyc.model.scop import Access, AccessKind, Statement
 from polyc.model.tree import Band, Extension, Mark, Member, Node, Sequence, walk
-from polyc.poly import among, greatest_of, least_of, set_name, sets
+from polyc.poly import among, greatest_of, least_of, multi_affs_of, set_name, sets
 from polyc.records import dataclass
 
 GATHERED = 3
@@ -189,10 +190,9 @@ def in_rows(member: Member, program: Program) -> bool:
 
     Images of half the size read every second element: compilers load whole vectors, and shuffle them.
     """
-    pieces, seen = member.schedule.get_pw_aff_list(), False
-    for k in range(pieces.n_pw_aff()):
-        piece = pieces.get_at(k)
-        statement, position = program.statements.get(set_name(piece.domain())), dimension_of(piece)
+    seen = False
+    for name, piece in pw_affs_of(member.schedule).items():
+        statement, position = program.statements.get(name), dimension_of(piece)
         if statement is None or position is None:
             return False
         for access in statement.accesses:
@@ -242,31 +242,14 @@ def _moved(access: Access, position: int) -> Iterator[tuple[int, int, isl.Val]]:
 
 def subscript_from_right(member: Member, program: Program) -> float:
     """In which subscript of what the statements below write the loop stands, on the average: 0 for the last one."""
-    found: list[int] = []
-    pieces = member.schedule.get_pw_aff_list()
-    for k in range(pieces.n_pw_aff()):
-        piece = pieces.get_at(k)
-        statement, position = program.statements.get(set_name(piece.domain())), dimension_of(piece)
-        if statement is None or position is None:
-            continue
-        for access in statement.accesses:
-            if access.exact and access.kind is not AccessKind.READ:
-                found += _subscripts(access, position)
-    return sum(found) / len(found) if found else 0.0
-
-
-def _subscripts(access: Access, position: int) -> list[int]:
-    """The subscripts, counted from the right, that depend on a dimension of the statement."""
-    relation = isl.PwMultiAff.from_map(access.relation)
-    pieces: list[isl.MultiAff] = []
-    relation.foreach_piece(lambda _domain, multi: pieces.append(multi))
-    rank = relation.dim(isl.dim_type.out)
-    return [
+    found = [
         rank - 1 - d
-        for multi in pieces
-        for d in range(rank)
-        if multi.get_aff(d).involves_dims(isl.dim_type.in_, position, 1)
+        for statement, position in statements_below(member, program)
+        for access in statement.accesses
+        if access.exact and access.kind is not AccessKind.READ
+        for d, rank, _ in _moved(access, position)
     ]
+    return sum(found) / len(found) if found else 0.0
 
 
 def strides_of(member: Member, program: Program, spread: Set[str] = frozenset()) -> Strides:
@@ -434,10 +417,8 @@ def repeats(member: Member, program: Program) -> bool:
 
 def statements_below(member: Member, program: Program) -> Iterator[tuple[Statement, int]]:
     """The statements that a loop runs through, and the dimension of theirs that it follows."""
-    pieces = member.schedule.get_pw_aff_list()
-    for k in range(pieces.n_pw_aff()):
-        piece = pieces.get_at(k)
-        statement, position = program.statements.get(set_name(piece.domain())), dimension_of(piece)
+    for name, piece in pw_affs_of(member.schedule).items():
+        statement, position = program.statements.get(name), dimension_of(piece)
         if statement is not None and position is not None:
             yield statement, position
 
@@ -452,9 +433,7 @@ def dimension_of(piece: isl.PwAff) -> int | None:
     """The statement's dimension that the schedule follows with coefficient 1, if it is just one."""
     if piece.n_piece() != 1:
         return None
-    affs: list[isl.Aff] = []
-    piece.foreach_piece(lambda _domain, aff: affs.append(aff))
-    aff = affs[0]
+    (aff,) = affs_of(piece)
     if aff.dim(isl.dim_type.div):
         return None  # a loop over cells or blocks
     moved = [d for d in range(aff.dim(isl.dim_type.in_)) if aff.involves_dims(isl.dim_type.in_, d, 1)]
@@ -472,9 +451,7 @@ def last_stored(program: Program, statement: str, access: Access) -> int | None:
 @lru_cache(maxsize=4096)
 def _functions(access: Access) -> tuple[isl.MultiAff, ...]:
     """The pieces of an exact access: each loop around it asks for them."""
-    pieces: list[isl.MultiAff] = []
-    isl.PwMultiAff.from_map(access.relation).foreach_piece(lambda _domain, multi: pieces.append(multi))
-    return tuple(pieces)
+    return tuple(multi_affs_of(access.relation))
 
 
 @lru_cache(maxsize=4096)

@@ -9,9 +9,9 @@ import islpy as isl
 from polyc.machine import Cpu, load_cpu
 from polyc.model.program import Options, Program
 from polyc.model.scop import Access, AccessKind, Statement
-from polyc.model.tree import Band, Leaf, Member, Node, Role, Sequence
+from polyc.model.tree import Band, Member, Node, Role, Sequence
 from polyc.nests.contractions import contraction_of, extent_of
-from polyc.nests.nest import NOWHERE, Outer
+from polyc.nests.nest import NOWHERE, Outer, chain_to_leaf
 from polyc.nests.strides import UNROLLED, dimension_of, last_stored, step_of, strides_of
 from polyc.nests.tiling import moves, shared_among
 from polyc.poly import affine_of, names, value_on
@@ -137,14 +137,8 @@ def _steps(band: Band, inner: tuple[Member, ...]) -> list[tuple[str, tuple[Membe
 
 
 def _chain(node: Node) -> tuple[Member, ...] | None:
-    match node:
-        case Leaf():
-            return ()
-        case Band(members=members, child=child) if not any(m.role in (Role.TILE, Role.REGISTER) for m in members):
-            below = _chain(child)
-            return None if below is None else members + below
-        case _:
-            return None
+    found = chain_to_leaf(node)
+    return None if found is None or any(m.role in (Role.TILE, Role.REGISTER) for m in found) else found
 
 
 def _sum_of(

@@ -22,7 +22,7 @@ from polyc.replay.outcome import Difference
 from polyc.replay.taint import few_values
 from polyc.replay.translate import ARGUMENTS, PLAIN, RESIDUES, ZEROS, Module, kind_of, place_key, translated
 from polyc.replay.witness import explained
-from polyc.runtime.csource import array_name, is_asked, is_rows, plain_name, size_text, with_names
+from polyc.runtime.csource import array_name, is_asked, is_rows, plain_name, size_text, walked_openings, with_names
 from polyc.runtime.sizes import NoSize, made_of
 
 REGION, TEXT = "polyc_original", "polyc_printed"
@@ -315,12 +315,7 @@ def opening(scop: Scop, arrays: dict[str, Array]) -> str:
             found.append(f"{element} {name}[{first}]{inner} = {ARGUMENTS};")
         else:
             found.append(f"{element} {name} = {ARGUMENTS};")
-    for one in scop.walked:
-        if one.name not in known:
-            found.append(one.opening)
-        elif one.value is not None:
-            found.append(f"{one.name} = {one.value};")
-        known.add(one.name)
+    found += walked_openings(scop, known)
     found += [carrier(scop, name) for name in scop.carriers]
     loops = {name: t.text for s in scop.statements.values() for name, t in zip(s.loops, s.loop_types, strict=True)}
     inside = {array.c_name for array in scop.arrays.values() if array.storage is Storage.REGION}

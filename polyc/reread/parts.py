@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import islpy as isl
 
+from polyc.analysis.expressions.facts import mentions
 from polyc.analysis.expressions.reader import NotAffine, Reader, parameter_space, piecewise
 from polyc.analysis.expressions.straight import is_plain
 from polyc.model import ctree as c
@@ -174,9 +175,9 @@ class Walk:
         around = place.domain.add_dims(isl.dim_type.set, 1)
         reader = Reader(place.reader.parameters, {**place.reader.names, name: depth}, space, around)
         for bound in _uppers(node.condition, name):
-            if name in names_in(bound):
+            if name in mentions(bound):
                 raise Refused("a loop of the text ends where it says itself")
-        if name in names_in(start):
+        if name in mentions(start):
             raise Refused("a loop of the text starts where it says itself")
         try:
             assert node.condition is not None
@@ -256,11 +257,6 @@ def names_of(program: Program) -> frozenset[str]:
         inside = [n for n in c.walk(statement.body) if isinstance(n, c.Name | c.Decl)]
         found |= {n.name for n in inside} - own
     return frozenset(word for name in found for word in c.identifiers(name))
-
-
-def names_in(expr: c.Node) -> set[str]:
-    """The identifiers in an expression."""
-    return {n.name for n in c.walk(expr) if isinstance(n, c.Name)}
 
 
 def _end(items: tuple[c.Stmt, ...], start: int, name: str) -> int:

@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping
 from itertools import pairwise
 from typing import cast
 
+from polyc.analysis.expressions.facts import mentions
 from polyc.model import ctree as c
 from polyc.model.fault import Fault
 from polyc.model.program import Program
@@ -276,7 +277,7 @@ def _apart(items: Body) -> tuple[list[c.Stmt], list[Form]]:
             kept.append(item)
             continue
         mentioned = {n.array for other in kept for n in c.walk(other) if isinstance(n, c.ArrayRef)}
-        if item.name in mentioned | {name for other in kept for name in _names(other)}:
+        if item.name in mentioned | {name for other in kept for name in mentions(other)}:
             raise _Other(f"{item.name} is declared behind what mentions it")
         declared.append(form_of((replace(item, init=None),)))
         if item.init is not None:
@@ -381,7 +382,7 @@ class _Vectors:
                     raise _Other("a vector is of another type")
                 return True
             case c.ArrayRef(array=array), c.ArrayRef():
-                if one != other or lane in _names(one) or self.element(array) != element:
+                if one != other or lane in mentions(one) or self.element(array) != element:
                     raise _Other("one element stands for all lanes")
                 return False
             case c.Binary(op=op, left=left, right=right), c.Binary(op=same, left=first, right=second) if (
@@ -405,7 +406,7 @@ class _Vectors:
         alone: Polynomial = {((("name", lane)),): 1}
         if one.array != first.array or outer != beside or moved != alone:
             raise _Other("a vector has other elements than the loop")
-        if any(lane in _names(subscript) for subscript in (*outer, start)):
+        if any(lane in mentions(subscript) for subscript in (*outer, start)):
             raise _Other("neighbours are no neighbours in memory")
 
 
@@ -415,10 +416,6 @@ def _statements(body: c.Stmt) -> list[c.Stmt]:
     for item in items:
         found += _statements(item) if isinstance(item, c.Block) else [item]
     return [item for item in found if not isinstance(item, c.Note | c.Comment | c.Empty)]
-
-
-def _names(node: c.Node) -> set[str]:
-    return {n.name for n in c.walk(node) if isinstance(n, c.Name)}
 
 
 # --- members of structs

@@ -164,17 +164,25 @@ def declarations(
             before.append(f"{element} {'*' * array.rank}{name} = {value};")
         else:
             before.append(f"{name if key in of_file else declared(scop, array)} = {place};")
-    for one in scop.walked:
-        if one.name not in known:
-            before.append(one.opening)
-        elif one.value is not None:
-            before.append(f"{one.name} = {one.value};")
-        known.add(one.name)
+    before += walked_openings(scop, known)
     for name, ctype in free_names(scop).items():
         if name not in known:
             before.append(f"{ctype} {name};")
     before += [f"void *{name};" for name in scop.carriers]
     return "".join(f"  {line}\n" for line in before), "".join(f"  {line}\n" for line in after)
+
+
+def walked_openings(scop: Scop, known: set[str]) -> list[str]:
+    """Statements that make variables what they are before the region, with declarations of those that are not known,
+    which they are afterwards."""
+    found: list[str] = []
+    for one in scop.walked:
+        if one.name not in known:
+            found.append(one.opening)
+        elif one.value is not None:
+            found.append(f"{one.name} = {one.value};")
+        known.add(one.name)
+    return found
 
 
 def free_names(scop: Scop) -> dict[str, str]:

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from polyc.codegen.gpu.dialect import CUDA
-from polyc.codegen.gpu.float16 import HalfWords, lowered, plain_literal, spelled
+from polyc.codegen.gpu.device.dialect import CUDA
+from polyc.codegen.gpu.device.float16 import HalfWords, lowered, plain_literal, spelled
+from polyc.codegen.gpu.device.words import NotMappable
 from polyc.codegen.gpu.render import render_device_files
-from polyc.codegen.gpu.words import NotMappable
 from polyc.codegen.text.printer import statement
 from polyc.model import ctree as c
 from polyc.model.program import Options

@@ -10,8 +10,8 @@ import pytest
 from click.testing import CliRunner
 
 from polyc.cli.main import cli
-from polyc.codegen.gpu.dialect import CUDA
-from polyc.codegen.gpu.turns import outside_of_branches
+from polyc.codegen.gpu.device.dialect import CUDA
+from polyc.codegen.gpu.device.turns import outside_of_branches
 from polyc.codegen.text.printer import statement
 from polyc.model import ctree as c
 from polyc.runtime.opencl import missing, support

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from polyc.codegen.gpu import printer
-from polyc.codegen.gpu.words import NoKernelForm
+from polyc.codegen.gpu.device.words import NoKernelForm
 from polyc.model.program import Options
 from tests.gpu.test_kernels import TARGETS, assert_same
 from tests.programs import compiled, region_of

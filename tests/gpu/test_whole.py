@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from polyc.analysis.expressions.linear import Linear
-from polyc.codegen.gpu import whole
+from polyc.codegen.gpu.device import whole
 from polyc.model import ctree as c
 from polyc.model.program import Options
 from polyc.pipeline import compile_region

@@ -9,7 +9,7 @@ import islpy as isl
 
 from polyc.model import ctree as c
 from polyc.model.scop import Access, AccessKind, Array, CType, Scop, Statement
-from polyc.poly import coalesced
+from polyc.poly import coalesced, subscript
 
 _FLOAT = re.compile(r"(\d+\.\d*|\.\d+|\d+(?=[eE]))([eE][-+]?\d+)?([fF]?)")
 _INTEGER = "some integer"
@@ -81,15 +81,8 @@ def at_instances(access: Access, m: isl.Map) -> Access:
     if not access.placed:
         return replace(access, relation=relation, exact=False)
     rank = relation.dim(isl.dim_type.out)
-    free = [d for d in range(rank) if d not in access.loose and not _column(relation, d).is_single_valued()]
+    free = [d for d in range(rank) if d not in access.loose and not subscript(relation, d).is_single_valued()]
     return replace(access, relation=relation, exact=False, loose=tuple(sorted({*access.loose, *free})))
-
-
-def _column(relation: isl.Map, d: int) -> isl.Map:
-    """One subscript, `{ S[i] -> [x] }`."""
-    rank = relation.dim(isl.dim_type.out)
-    one = relation.reset_tuple_id(isl.dim_type.out).project_out(isl.dim_type.out, d + 1, rank - d - 1)
-    return one.project_out(isl.dim_type.out, 0, d)
 
 
 def _values(expr: c.Expr) -> list[c.ArrayRef]:

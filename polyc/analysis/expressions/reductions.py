@@ -125,9 +125,9 @@ def sum_into(expr: c.Expr) -> tuple[c.ArrayRef, c.Expr] | None:
         case c.Assign(op="-=", target=c.ArrayRef() as target, value=value):
             return target, c.Unary("-", value)
         case c.Assign(op="=", target=c.ArrayRef() as target, value=c.Binary(op="+", left=left, right=right)):
-            if _same(left, target):
+            if is_cell(left, target):
                 return target, right
-            return (target, left) if _same(right, target) else None
+            return (target, left) if is_cell(right, target) else None
     return None
 
 
@@ -138,9 +138,9 @@ def _update(expr: c.Expr, arrays: Mapping[str, Array]) -> tuple[str, str, c.Expr
             return OPERATORS[op], array, value
         case c.Assign(op="=", target=c.ArrayRef() as target, value=value):
             match _combined(value, arrays[target.array].element):
-                case (operator, own, other) if _same(own, target):
+                case (operator, own, other) if is_cell(own, target):
                     return operator, target.array, other
-                case (operator, other, own) if _same(own, target):
+                case (operator, other, own) if is_cell(own, target):
                     return operator, target.array, other
     return None
 
@@ -164,7 +164,8 @@ def _combined(value: c.Expr, element: CType) -> tuple[str, c.Expr, c.Expr] | Non
     return None
 
 
-def _same(node: c.Expr, target: c.ArrayRef) -> bool:
+def is_cell(node: c.Expr, target: c.ArrayRef) -> bool:
+    """Whether an expression is a cell as another reference has it."""
     return isinstance(node, c.ArrayRef) and c.unlabelled(node) == c.unlabelled(target)
 
 

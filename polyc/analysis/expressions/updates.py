@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from polyc.analysis.expressions.magnitudes import keeps_magnitudes
-from polyc.analysis.expressions.reductions import fractions_of, holds_all, may_split
+from polyc.analysis.expressions.reductions import fractions_of, holds_all, is_cell, may_split
 from polyc.model import ctree as c
 from polyc.model.scop import Array, CType, Scop, Statement, Storage
 from polyc.poly import constant_of
@@ -62,10 +62,10 @@ def _is_update(
         return mentions == 1
     match update.value:
         case c.Binary(op=op, left=left, right=right) if update.op == "=" and op == operator:
-            return mentions == 2 and (_is(left, update.target) or _is(right, update.target))
+            return mentions == 2 and (is_cell(left, update.target) or is_cell(right, update.target))
         case c.Call(function=name, arguments=(left, right)) if update.op == "=" and name in _KEEPS.get(operator, ()):
             exact = arrays[array].element.size_bytes == 4 or not name.endswith("f")
-            one_cell = _is(left, update.target) or _is(right, update.target)
+            one_cell = is_cell(left, update.target) or is_cell(right, update.target)
             return mentions == 2 and one_cell and exact and arrays[array].element.kind == "float"
         case c.Ternary() as choice if update.op == "=" and operator in _KEEPS:
             return mentions == 3 and _chooses(choice, operator, update.target, arrays)
@@ -138,8 +138,8 @@ def _chooses(choice: c.Ternary, operator: str, target: c.ArrayRef, arrays: Mappi
     if (then, otherwise) not in ((first, second), (second, first)):
         return False
     larger = _LARGER[test.op] == ((then, otherwise) == (first, second))
-    other = test.right if _is(test.left, target) else test.left
-    if not (_is(test.left, target) or _is(test.right, target)) or larger != (operator == "max"):
+    other = test.right if is_cell(test.left, target) else test.left
+    if not (is_cell(test.left, target) or is_cell(test.right, target)) or larger != (operator == "max"):
         return False
     element = arrays[target.array].element
     if element.kind == "float":
@@ -166,10 +166,6 @@ def _is_of_type(value: c.Expr, wanted: CType, arrays: Mapping[str, Array]) -> bo
 def _only_reads(value: c.Expr) -> bool:
     """Whether an expression has only the simplest parts, none of which does anything."""
     return all(isinstance(n, c.ArrayRef | c.Literal | c.Name | c.Binary | c.Ternary) for n in c.walk(value))
-
-
-def _is(node: c.Expr, target: c.ArrayRef) -> bool:
-    return isinstance(node, c.ArrayRef) and c.unlabelled(node) == c.unlabelled(target)
 
 
 def _is_whole(value: c.Expr, arrays: Mapping[str, Array], fractions: frozenset[str]) -> bool:
@@ -217,14 +213,14 @@ def exact_update(statement: Statement, array: str, arrays: Mapping[str, Array]) 
     match update.value:
         case c.Ternary(condition=c.Binary(left=left, right=right)) as choice if update.op == "=":
             operator = next((op for op in ("max", "min") if _chooses(choice, op, target, arrays)), "")
-            value = right if _is(left, target) else left
+            value = right if is_cell(left, target) else left
         case value if update.op in ("&=", "|=", "^="):
             operator = update.op[0]
         case _:
             return None
     if not operator or not may_split(operator, element) or not _is_of_type(value, element, arrays):
         return None
-    own = [n for n in c.walk(update) if isinstance(n, c.ArrayRef) and _is(n, target)]
-    if any(_is(n, target) for n in c.walk(value) if isinstance(n, c.ArrayRef)) or not all(n.ref for n in own):
+    own = [n for n in c.walk(update) if isinstance(n, c.ArrayRef) and is_cell(n, target)]
+    if any(is_cell(n, target) for n in c.walk(value) if isinstance(n, c.ArrayRef)) or not all(n.ref for n in own):
         return None
     return operator, frozenset(n.ref for n in own)

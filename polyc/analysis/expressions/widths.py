@@ -19,7 +19,6 @@ from polyc.records import dataclass, field, replace
 INT, LONG = 32, 64
 """Bits of the types that whole numbers are computed in. Narrower ones become an int in each sum."""
 LOW, HIGH = -(2**31), 2**31 - 1
-BITS = {"int": INT, "long": LONG}
 Range = tuple[int, int]
 """The least and the largest value."""
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
+from polyc.analysis.expressions.facts import mentions
 from polyc.model import ctree as c
 from polyc.model.program import Program
 from polyc.records import dataclass, field, replace
@@ -154,9 +155,9 @@ class _Vectors:
                 kind = self.elements.get(array)
                 if kind is None or kind.text != element or not kind.size_bytes:
                     raise _NotAVector(array)
-                if not any(_mentions(s, lane) for s in subscripts):
+                if not any(lane in mentions(s) for s in subscripts):
                     return node, False
-                if any(_mentions(s, lane) for s in subscripts[:-1]):
+                if any(lane in mentions(s) for s in subscripts[:-1]):
                     raise _NotAVector(array)
                 start = replace(node, subscripts=(*subscripts[:-1], _without(subscripts[-1], lane)))
                 return c.Call(self.types.name(element, lanes, kind.size_bytes), (start,)), True
@@ -191,22 +192,18 @@ def _statements(body: c.Stmt) -> tuple[c.Stmt, ...]:
     return tuple(item for item in items if not isinstance(item, c.Note))
 
 
-def _mentions(node: c.Expr, name: str) -> bool:
-    return any(isinstance(n, c.Name) and n.name == name for n in c.walk(node))
-
-
 def _without(node: c.Expr, lane: str) -> c.Expr:
     """The subscript in the first lane, where the lane is one summand of it."""
     match node:
         case c.Name(name=name) if name == lane:
             return c.Literal("0")
-        case c.Binary(op="+", left=left, right=c.Name(name=name)) if name == lane and not _mentions(left, lane):
+        case c.Binary(op="+", left=left, right=c.Name(name=name)) if name == lane and lane not in mentions(left):
             return left
-        case c.Binary(op="+", left=c.Name(name=name), right=right) if name == lane and not _mentions(right, lane):
+        case c.Binary(op="+", left=c.Name(name=name), right=right) if name == lane and lane not in mentions(right):
             return right
-        case c.Binary(op="+" | "-", left=left, right=right) if not _mentions(right, lane):
+        case c.Binary(op="+" | "-", left=left, right=right) if lane not in mentions(right):
             return replace(node, left=_without(left, lane))
-        case c.Binary(op="+", left=left, right=right) if not _mentions(left, lane):
+        case c.Binary(op="+", left=left, right=right) if lane not in mentions(left):
             return replace(node, right=_without(right, lane))
         case _:
             raise _NotAVector("neighbours are no neighbours in memory")

@@ -68,7 +68,7 @@ def column(
         printed = with_parts(printer, parts, inner, scope)
         for part in every(parts):
             columns.kept.setdefault(part.array, (printer.namer.take(f"{part.own[:-5]}_blocks"), part.type))
-        here = printer.part_index()
+        here = printer.here.part_index()
         stores = tuple(c.ExprStmt(c.Assign("=", kept(p.array, here), c.Name(p.own))) for p in every(parts))
         return (c.Block((*declared(printer, parts, scope), *printed, *stores)),)
     index = c.Name(printer.namer.fresh("part", scope.names | {p.own for p in every(parts)}))
@@ -89,7 +89,7 @@ def _cell(printer: KernelPrinter, columns: Columns, scope: Scope) -> tuple[c.Exp
     cell: c.Expr = ZERO
     counts: list[c.Expr] = []
     for k, member in enumerate(columns.outer):
-        low, count = printer.range_of(member)
+        low, count = printer.here.range_of(member)
         value = scope.iterators.get(f"c{columns.depth + k}_", low)
         cell = plus(
             ZERO if cell == ZERO else c.Binary("*", cell, count), value if low == ZERO else c.Binary("-", value, low)
@@ -103,21 +103,20 @@ def grid_of(printer: KernelPrinter, columns: Columns, wanted: int) -> tuple[c.Ex
 
     Raises NotMappable.
     """
-    assert printer.open is not None
-    counts = printer.open.counts
-    grid = [printer.blocks_along(axis) for axis in "xyz"]
+    opened = printer.here
+    grid = [opened.blocks_along(axis) for axis in "xyz"]
     used = product_of([count for count in grid if count != ONE])
     left: c.Expr = c.Call(
         MIN, (c.Binary("/", c.Literal(str(wanted)), c.Call(MAX, (used, ONE))), c.Literal(str(MOST_PARTS)))
     )
     for axis in reversed(PART_AXES):
-        if axis in counts:
-            most = printer.most_blocks(axis)
+        if axis in opened.counts:
+            most = opened.most_blocks(axis)
             along = c.Call(MAX, (c.Call(MIN, (most, left)), ONE))
             grid["xyz".index(axis[-1])] = along
             columns.parts = along if columns.parts == ONE else c.Binary("*", columns.parts, along)
             left = c.Binary("/", left, along)
-    cells = [printer.range_of(member)[1] for member in columns.outer]
+    cells = [opened.range_of(member)[1] for member in columns.outer]
     for name, kind in columns.kept.values():
         elements = product_of([*cells, columns.parts])
         printer.arrays[name] = DeviceArray(name, name, kind, (), elements, False, False, True, True)

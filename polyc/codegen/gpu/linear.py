@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import islpy as isl
 
 from polyc.analysis.expressions.linear import linear
-from polyc.codegen.gpu.words import NoKernelForm
+from polyc.codegen.gpu.device.words import NoKernelForm
 from polyc.codegen.loops.instances import Scope, block_of
 from polyc.codegen.text.arith import ZERO, divided, plus, product_of, times, trips_of
 from polyc.model import ctree as c
@@ -48,17 +48,18 @@ def linear_loop(printer: KernelPrinter, node: isl.AstNode, member: Member, scope
               for i < n, j < 14 in steps of 2 -> for (c = index; c < n * 7; c += step) { i = c / 7; j = 2 * (c % 7); }
     Raises NotMappable where isl made other loops of them.
     """
+    opened = printer.here
     loops, inner, below = _chain(printer, node, scope)
     below = replace(below, waiting=(), alone=True)
     row = prod(_width(one) for one in loops[1:])
     total = product_of([_trips(loops[0]), c.Literal(str(row))])
     if isinstance(_trips(loops[0]), c.Literal):
         total = c.Literal(str(_width(loops[0]) * row))
-    index, step = printer.share_of(member)
+    index, step = opened.share_of(member)
     mentioned = {n.name for n in c.walk(total) if isinstance(n, c.Name)}
-    if printer.open is None or mentioned & (scope.names - printer.open.host):
+    if mentioned & (scope.names - opened.host):
         raise NoKernelForm(f"how often the loop {member.name} runs depends on another one of its kernel")
-    printer.count(member, trips_of(ZERO, total, printer.together(member)), scope)
+    opened.count(member, trips_of(ZERO, total, opened.together(member)), scope)
     name = printer.namer.fresh("c", below.names)
     # 32 bits are divided faster than 64. A step of a grid that polyc chose is no longer than all iterations.
     short = member.mapped == ALL_THREADS or printer.program.options.grid is None

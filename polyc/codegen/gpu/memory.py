@@ -7,7 +7,7 @@ from functools import reduce
 
 import islpy as isl
 
-from polyc.codegen.gpu.words import NotMappable, element_type, is_by_value, value_type
+from polyc.codegen.gpu.device.words import NotMappable, element_type, is_by_value, value_type
 from polyc.codegen.loops.exprs import ExprPrinter, build_for, expression
 from polyc.codegen.loops.instances import InstancePrinter
 from polyc.codegen.text.arith import in_64_bits, plus, product, times

@@ -12,7 +12,7 @@ from itertools import combinations
 
 import islpy as isl
 
-from polyc.codegen.gpu.words import NoKernelForm
+from polyc.codegen.gpu.device.words import NoKernelForm
 from polyc.model import ctree as c
 from polyc.model.program import Program
 from polyc.model.tree import Band, Member

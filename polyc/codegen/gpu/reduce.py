@@ -9,8 +9,8 @@ import islpy as isl
 
 from polyc.analysis.expressions.facts import with_value
 from polyc.analysis.expressions.records import TURNED, record_of
+from polyc.codegen.gpu.device.words import NoKernelForm, value_type
 from polyc.codegen.gpu.memory import DeviceArray
-from polyc.codegen.gpu.words import NoKernelForm, value_type
 from polyc.codegen.loops.instances import Scope, block_of
 from polyc.codegen.text.arith import ONE, ZERO, plus, times
 from polyc.codegen.text.macros import MAX, MIN
@@ -120,19 +120,18 @@ def parts_of(printer: KernelPrinter, mark: Mark) -> list[Part]:
 
 
 def _part(printer: KernelPrinter, key: str, operator: str, name: str, kind: str) -> Part:
-    assert printer.open is not None
     if printer.columns is not None:
         return Part(key, operator, kind, printer.namer.fresh(f"{name}_part"), "")
-    shared = printer.open.parts.get(key)
+    shared = printer.here.parts.get(key)
     if shared is None:
-        shared = printer.open.parts[key] = printer.namer.take(f"{name}_parts")
+        shared = printer.here.parts[key] = printer.namer.take(f"{name}_parts")
         _share(printer, shared, kind)
     return Part(key, operator, kind, printer.namer.take(f"{name}_part"), shared)
 
 
 def _share(printer: KernelPrinter, name: str, kind: str) -> None:
-    threads = c.Literal(str(printer.threads()))
-    printer.share_array(name, c.Decl(kind, name, (threads,)), 8 if kind.endswith(("long", "double")) else 4)
+    threads = c.Literal(str(printer.here.threads))
+    printer.here.share(name, c.Decl(kind, name, (threads,)), 8 if kind.endswith(("long", "double")) else 4)
 
 
 def declared(printer: KernelPrinter, parts: list[Part], scope: Scope) -> tuple[c.Stmt, ...]:
@@ -196,7 +195,7 @@ def together(printer: KernelPrinter, parts: list[Part], updates: tuple[c.Stmt, .
     that are left takes eight for 256. They combine them in registers: each load from shared memory would wait for the
     store before. All threads come here.
     """
-    thread, threads = printer.thread(ALL_THREADS), printer.threads()
+    thread, threads = printer.here.thread(ALL_THREADS), printer.here.threads
     few = 1
     while few * few < threads:
         few *= 2
@@ -224,7 +223,7 @@ def _joined(parts: list[Part], turn: str, first: c.Expr, step: int, count: int) 
 
 
 def only_first(printer: KernelPrinter, updates: tuple[c.Stmt, ...]) -> c.Stmt:
-    return c.If(c.Binary("==", printer.thread(ALL_THREADS), ZERO), block_of(updates))
+    return c.If(c.Binary("==", printer.here.thread(ALL_THREADS), ZERO), block_of(updates))
 
 
 def target_of(printer: KernelPrinter, part: Part, scope: Scope) -> c.Expr:
@@ -239,9 +238,9 @@ def target_of(printer: KernelPrinter, part: Part, scope: Scope) -> c.Expr:
     return target
 
 
-def with_loads_at_once(loop: c.Stmt) -> c.Stmt:
+def at_once(printer: KernelPrinter, loop: c.Stmt) -> c.Stmt:
     """A reduction's loop, unrolled so far that a thread has several loads on their way; the same around other loops."""
-    if not isinstance(loop, c.For) or c.has_loops(loop.body):
+    if not printer.dialect.fetches or not isinstance(loop, c.For) or c.has_loops(loop.body):
         return loop
     loads = {c.unlabelled(n) for n in c.walk(loop.body) if isinstance(n, c.ArrayRef) and n.subscripts}
     most = LOADS_AT_ONCE // max(len(loads), 2)
@@ -260,7 +259,7 @@ def first_step(
     printed = with_parts(printer, parts, inner, scope)
     kept: dict[str, str] = {}
     stores: list[c.Stmt] = []
-    block = printer.block_index()
+    block = printer.here.block("x")
     for part in every(parts):
         name = printer.namer.take(f"{part.all.removesuffix('_parts')}_blocks")
         elements = c.Literal(str(mark.blocks))
@@ -275,10 +274,9 @@ def last_step(
     printer: KernelPrinter, parts: list[Part], kept: dict[str, str], blocks: c.Expr, scope: Scope
 ) -> tuple[c.Stmt, ...]:
     """The kernel of one block that combines the parts of all blocks."""
-    assert printer.open is not None
-    thread, threads = printer.thread(ALL_THREADS), c.Literal(str(printer.threads()))
+    thread, threads = printer.here.thread(ALL_THREADS), c.Literal(str(printer.here.threads))
     for part in every(parts):
-        printer.open.parts[part.array] = part.all
+        printer.here.parts[part.array] = part.all
         _share(printer, part.all, part.type)
     index = printer.namer.fresh("block", scope.names)
     joined = tuple(

@@ -13,13 +13,14 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from polyc import __version__
 from polyc.analysis.alone import most_work_alone
-from polyc.codegen.gpu.dialect import DIALECTS, RESIDENT_THREADS, Dialect
+from polyc.codegen.gpu.device.dialect import DIALECTS, RESIDENT_THREADS, Dialect
+from polyc.codegen.gpu.device.functions import device_functions
+from polyc.codegen.gpu.device.stages import FETCH, FETCH_16, LOAD_16
+from polyc.codegen.gpu.device.words import FUNCTIONS, HALF, STORE_16, STRUCT, NotMappable, Words, called, definitions
+from polyc.codegen.gpu.finished import Kernel, Parameter
 from polyc.codegen.gpu.fragment_printer import MMA, PART
-from polyc.codegen.gpu.functions import device_functions
 from polyc.codegen.gpu.memory import DeviceArray, device_arrays, with_named_sizes
-from polyc.codegen.gpu.printer import Kernel, KernelPrinter, Parameter
-from polyc.codegen.gpu.stages import FETCH, FETCH_16, LOAD_16
-from polyc.codegen.gpu.words import FUNCTIONS, HALF, STORE_16, STRUCT, NotMappable, Words, called, definitions
+from polyc.codegen.gpu.printer import KernelPrinter
 from polyc.codegen.loops.instances import Scope
 from polyc.codegen.loops.loops import generate
 from polyc.codegen.loops.naming import IDENTIFIER

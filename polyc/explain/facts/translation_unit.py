@@ -59,7 +59,7 @@ class UnitRecord:
 
 def unit_record(source: Source, compiled: Sequence[Compiled], seconds: float) -> UnitRecord:
     """The record of a file that went through the compiler."""
-    found = _in_nests(source, compiled)
+    found = _in_nests(compiled)
     told = {line: reason for one in compiled for line, reason in _kept_whole(one)}
     kept = dict(told)
     for note in source.left:
@@ -90,7 +90,7 @@ def untouched_record(path: str, text: str, reason: str) -> UnitRecord:
                       source=text)  # fmt: skip
 
 
-def _in_nests(source: Source, compiled: Sequence[Compiled]) -> dict[int, tuple[str, ...]]:
+def _in_nests(compiled: Sequence[Compiled]) -> dict[int, tuple[str, ...]]:
     """The lines of the loops that the model has, and what was done with the nest around each."""
     found: dict[int, tuple[str, ...]] = {}
     for one in compiled:

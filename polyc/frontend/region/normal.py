@@ -19,9 +19,9 @@ from polyc.frontend.idioms.rows import Rows
 from polyc.frontend.idioms.structs import with_first_values, with_members_apart
 from polyc.frontend.idioms.transfers import moved, with_transfers
 from polyc.frontend.idioms.turns import with_rolled_loops, with_turns
-from polyc.frontend.idioms.walks import Followed, followed_values, with_values
 from polyc.frontend.idioms.webs import with_webs
 from polyc.frontend.region.surroundings import Surroundings
+from polyc.frontend.walks.walks import Followed, followed_values, with_values
 from polyc.model import ctree as c
 from polyc.model.scop import Storage
 from polyc.records import dataclass, replace

@@ -29,7 +29,6 @@ from polyc.frontend.c.state import Region
 from polyc.frontend.c.symbols import Scope, Symbol
 from polyc.frontend.idioms.exchange import Exchanges
 from polyc.frontend.idioms.pointers import parts_given
-from polyc.frontend.idioms.walks import ends_compared
 from polyc.frontend.memory.live_out import After
 from polyc.frontend.text.chunks import KEYWORDS, Chunks, drop_attributes
 from polyc.frontend.text.foreign import foreign
@@ -37,6 +36,7 @@ from polyc.frontend.text.places import Places
 from polyc.frontend.text.pragmas import Marked
 from polyc.frontend.text.source import COMMENT_OR_STRING
 from polyc.frontend.text.trees import free_names, walk
+from polyc.frontend.walks.walks import ends_compared
 from polyc.model import ctree as c
 from polyc.model.program import InputOptions
 from polyc.model.scop import Array, Storage

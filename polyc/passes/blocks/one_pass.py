@@ -8,8 +8,8 @@ from polyc.cost.given_sizes import ROW_BLOCKS, given_tile
 from polyc.machine import load_cpu
 from polyc.model.program import Program
 from polyc.model.scop import Access
-from polyc.model.tree import Band, Filter, Leaf, Member, Node, Role, Sequence
-from polyc.nests.nest import values
+from polyc.model.tree import Band, Filter, Member, Node, Role, Sequence
+from polyc.nests.nest import chain_to_leaf, values
 from polyc.nests.sums import COLUMNS, Form, chains, sum_nest
 from polyc.nests.tiling import tile_members
 from polyc.poly import among, empty_map, names, value_on
@@ -85,7 +85,7 @@ def _walk(program: Program, position: int, step: Filter) -> Walk | None:
     if len(statements) != 1 or not isinstance(node, Band):
         return None
     (name,) = statements
-    loops = _loops(node)
+    loops = chain_to_leaf(node)
     if loops is None or len(loops) != 2 or not node.members[0].coincident or name not in program.scop.statements:
         return None
     first, second = loops
@@ -94,17 +94,6 @@ def _walk(program: Program, position: int, step: Filter) -> Walk | None:
         streamed = [a for a in program.statements[name].accesses if _is_streamed(a)]
         return Walk(position, name, step.filter, node, second, first, streamed[0].array, True) if streamed else None
     return Walk(position, name, step.filter, node, first, second, "")
-
-
-def _loops(node: Node) -> tuple[Member, ...] | None:
-    match node:
-        case Leaf():
-            return ()
-        case Band(members=members, child=child):
-            below = _loops(child)
-            return None if below is None else members + below
-        case _:
-            return None
 
 
 def _is_streamed(access: Access) -> bool:

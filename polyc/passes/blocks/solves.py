@@ -8,8 +8,8 @@ from polyc.cost.given_sizes import ROW_BLOCKS, given_tile, rounded
 from polyc.machine import load_cpu
 from polyc.model.program import Program
 from polyc.model.scop import AccessKind
-from polyc.model.tree import LEAF, Band, Filter, Leaf, Member, Node, Role, Sequence, restrict
-from polyc.nests.nest import Outer, values
+from polyc.model.tree import LEAF, Band, Filter, Member, Node, Role, Sequence, restrict
+from polyc.nests.nest import Outer, chain_to_leaf, values
 from polyc.nests.sums import Form, Sum, chains, sum_nest
 from polyc.nests.tiling import moves, tile_members
 from polyc.passes.blocks.blocking import block_of_products, largest_part
@@ -104,7 +104,7 @@ def solve_many(program: Program, node: Band, instances: isl.UnionSet) -> Solve |
     if not node.permutable or not isinstance(node.child, Sequence) or "registers" in program.options.without:
         return None
     for step in node.child.children:
-        own, below = step.filter.intersect(instances), _loops(step.child)
+        own, below = step.filter.intersect(instances), chain_to_leaf(step.child)
         written = [a for s in names(own) for a in program.statements[s].accesses if a.kind is not AccessKind.READ]
         if len(names(own)) != 1 or len(written) != 1 or below is None:
             continue
@@ -151,7 +151,7 @@ def _on(member: Member, instances: isl.UnionSet) -> Member:
 
 def _sum_in(program: Program, row: Member, instances: isl.UnionSet, node: Node) -> tuple[Sum, isl.UnionMap] | None:
     """The sum by rows that is all of a step, and `{ S[i] -> [j] }`, its order in a row."""
-    chain = _loops(node)
+    chain = chain_to_leaf(node)
     own = names(instances)
     if len(own) != 1 or not chain:
         return None
@@ -161,17 +161,6 @@ def _sum_in(program: Program, row: Member, instances: isl.UnionSet, node: Node) 
     if nest is None or nest.sums[own[0]].form is not Form.ROWS:
         return None
     return nest.sums[own[0]], values(inner, instances)
-
-
-def _loops(node: Node) -> tuple[Member, ...] | None:
-    match node:
-        case Leaf():
-            return ()
-        case Band(members=members, child=child):
-            below = _loops(child)
-            return None if below is None else members + below
-        case _:
-            return None
 
 
 def _ahead(

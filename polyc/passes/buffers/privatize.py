@@ -9,6 +9,7 @@ import islpy as isl
 
 from polyc.analysis.coincident import within_iteration
 from polyc.model.program import Buffer, Program
+from polyc.model.relations import pw_affs_of
 from polyc.model.scop import Array, Storage
 from polyc.model.tree import (
     Band,
@@ -230,9 +231,7 @@ class _Placing:
         It is so wherever a scalar belongs to an iteration, and is seen without the conditions under which tiles run
         their instances.
         """
-        pieces = member.schedule.get_pw_aff_list()
-        values = [pieces.get_at(k) for k in range(pieces.n_pw_aff())]
-        value = {set_name(v.domain()): affine_of(v) for v in values}
+        value = {name: affine_of(v) for name, v in pw_affs_of(member.schedule).items()}
         for piece in maps(self.flow):
             ends = in_name(piece), out_name(piece)
             if not value.keys() >= set(ends):

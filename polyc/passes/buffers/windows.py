@@ -8,6 +8,7 @@ import islpy as isl
 
 from polyc.analysis.alive import alive_together
 from polyc.model.program import Buffer, Program
+from polyc.model.relations import pw_affs_of
 from polyc.model.scop import AccessKind
 from polyc.model.tree import Band, Domain, Extension, Filter, Leaf, Mark, Member, Node, Role, Sequence, walk
 from polyc.nests.nest import values
@@ -416,11 +417,9 @@ def _without_shares(comment: str, sliding: frozenset[str]) -> str:
 
 def _strips(member: Member, strip: int) -> isl.UnionPwAff | None:
     """`{ S[i] -> [strip * floor(i / strip)] }` of a tile loop `size * floor(i / size)`."""
-    pieces = member.schedule.get_pw_aff_list()
     context = member.schedule.get_ctx()
     found: isl.UnionPwAff | None = None
-    for k in range(pieces.n_pw_aff()):
-        piece = pieces.get_at(k)
+    for piece in pw_affs_of(member.schedule).values():
         aff = affine_of(piece)
         if aff is None or aff.dim(isl.dim_type.div) != (member.size > 1):
             return None

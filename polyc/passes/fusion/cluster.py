@@ -12,7 +12,6 @@ from polyc.model.tree import Band, Member
 from polyc.model.witness import Finder
 from polyc.nests.nest import Nest
 from polyc.passes.buffers.promotion import DataTile
-from polyc.poly import empty_set
 from polyc.records import dataclass, field
 
 MOST_PIECES = 2
@@ -56,13 +55,6 @@ class Cluster:
     @property
     def instances(self) -> isl.UnionSet:
         return self.tile_of.domain() if self.known is None else self.known
-
-    @property
-    def produced(self) -> isl.UnionSet:
-        start = empty_set(self.tile_of)
-        for producer in self.producers:
-            start = start.union(producer.extension.range())
-        return start
 
 
 @dataclass(frozen=True, slots=True)

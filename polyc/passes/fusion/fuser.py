@@ -181,24 +181,17 @@ class Fuser:
         producer_data = self._planned(cluster, nest, extension, overlapping, elsewhere)
         if isinstance(producer_data, Declined):
             return producer_data
-        for kept in producer_data:
-            stored = 0 if kept.copy_out is None else kept.copy_out.n_basic_map()
-            torn = _is_torn(kept) and not self._may_be_whole(kept.array, position, waiting)
-            if torn or stored > 4 * MOST_PIECES:  # the owner of a cell differs at each border
-                what = "read and it does not write" if torn else "store for later"
-                message = f"the cells of {kept.array} that tiles {what} take too many pieces to copy"
-                return Declined("scattered-copies", message, {"array": kept.array})
-        clash = self.hazards.in_place(cluster, nest, producer_data)
-        if clash is not None:
-            return clash
+        if (why := self._scattered(producer_data, position, waiting)) is not None:
+            return why
+        if (why := self.hazards.in_place(cluster, nest, producer_data)) is not None:
+            return why
         stays_global = set(self.near.written(nest)) - {d.array for d in producer_data if d.copy_out is None}
         if wanted is not None:
             return wanted
         if not twice.is_empty() and stays_global:
             return self._shared(cluster, nest, twice, "earlier")
-        hazard = self.hazards.moving(cluster, between, nest, extension, stays_global)
-        if hazard is not None:
-            return hazard
+        if (why := self.hazards.moving(cluster, between, nest, extension, stays_global)) is not None:
+            return why
         readers = [other for other in between if self.near.reads_from(other, nest)] if nest.copied else []
         judged = self._judged(cluster, nest, extension, producer_data, overlapping, readers)
         if isinstance(judged, Declined):
@@ -223,6 +216,17 @@ class Fuser:
             producers=(Producer(nest, extension, reserved, judged, guard), *cluster.producers),
             data=data,
         )
+
+    def _scattered(self, data: list[DataTile], position: int, waiting: list[Nest | None]) -> Declined | None:
+        """Why what tiles keep of arrays cannot be copied from and to these."""
+        for kept in data:
+            stored = 0 if kept.copy_out is None else kept.copy_out.n_basic_map()
+            torn = _is_torn(kept) and not self._may_be_whole(kept.array, position, waiting)
+            if torn or stored > 4 * MOST_PIECES:  # the owner of a cell differs at each border
+                what = "read and it does not write" if torn else "store for later"
+                message = f"the cells of {kept.array} that tiles {what} take too many pieces to copy"
+                return Declined("scattered-copies", message, {"array": kept.array})
+        return None
 
     def _barred(self, cluster: Cluster, nest: Nest) -> Declined | None:
         """Why a nest whose values a cluster reads can run in no tiles of others, whatever these look like."""

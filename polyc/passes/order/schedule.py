@@ -68,7 +68,7 @@ HEURISTICS: dict[str, dict[str, int]] = {
         "whole_component": 1,
         "maximize_band_depth": 0,
         "outer_coincidence": 0,
-        "treat_coalescing": 1,
+        "treat_coalescing": 0,
     },
 }
 MOST_FREE = 6
@@ -293,23 +293,21 @@ def scheduled(constraints: isl.ScheduleConstraints, program: Program, slow: Slow
     may be among them: `for g for c in 16 * g … 16 * g + 15` is a loop over c then, in its order. So it is asked again,
     without that, and the answer counts where more loops around the statements are parallel.
     """
-    found = _scheduled_as(constraints, program, DEFAULTS["treat_coalescing"], slow)
-    if not _coalesces(found.child):
+    found = _scheduled_as(constraints, program, slow)
+    if not _coalesces(found.child) or not (DEFAULTS | HEURISTICS[program.options.fuse])["treat_coalescing"]:
         return found
     try:
-        other = _scheduled_as(constraints, program, 0, slow)
+        other = _scheduled_as(constraints, program, slow, treat_coalescing=0)
     except (isl.Error, OverBudget):
         return found
-    nests = [(step, _parallel_around(step.child, step.filter)) for step in _steps(other)]
+    now, after = (_parallel_and_joined(tree, program) for tree in (found, other))
 
     def better(step: Filter) -> Filter:
-        now, factor = _parallel_around(step.child, step.filter), _largest_factor(step.child)
-        for new, after in nests:
-            if not new.filter.is_equal(step.filter) or _largest_factor(new.child) > factor:
-                continue
-            if now != after and all(after[n] >= now[n] for n in now):
-                return new
-        return step
+        gained, factor = [after[n][0] - now[n][0] for n in names(step.filter)], _largest_factor(step.child)
+        if min(gained) < 0 or not any(gained):
+            return step
+        same = (new for new in _steps(other) if new.filter.is_equal(step.filter))
+        return next((new for new in same if _largest_factor(new.child) <= factor), step)
 
     steps = tuple(map(better, _steps(found)))
     return replace(found, child=Sequence(steps) if len(steps) > 1 else steps[0].child)
@@ -330,25 +328,12 @@ def _has_factor(band: Band) -> bool:
     return len(band.members) == 1 and not first.coincident and _largest_factor(replace(band, child=LEAF)) > 1
 
 
-def _parallel_around(node: Node, instances: isl.UnionSet, count: int = 0) -> dict[str, int]:
-    """The statements of a subtree, and how many parallel loops stand around each before any other loop."""
-    match node:
-        case Band(members=members, child=child) if all(m.coincident for m in members):
-            return _parallel_around(child, instances, count + len(members))
-        case Band(members=members):
-            count += next(k for k, member in enumerate(members) if not member.coincident)
-        case Sequence(children=steps):
-            found = [_parallel_around(step.child, step.filter, count) for step in steps]
-            return {name: one for part in found for name, one in part.items()}
-    return dict.fromkeys(names(instances), count)
-
-
-def _scheduled_as(constraints: isl.ScheduleConstraints, program: Program, coalescing: int, slow: Slow) -> Domain:
-    """isl's schedule tree; coalescing: whether isl treats that. Raises isl.Error, OverBudget."""
+def _scheduled_as(constraints: isl.ScheduleConstraints, program: Program, slow: Slow, **others: int) -> Domain:
+    """isl's schedule tree. others: options in the places of the heuristic's. Raises isl.Error, OverBudget."""
     context, options = program.scop.domain.get_ctx(), program.options
 
     def schedule_of(asked: isl.ScheduleConstraints, operations: int = program.operations) -> isl.Schedule:
-        with budget(context, operations), _heuristic(context, options.fuse, coalescing):
+        with budget(context, operations), _heuristic(context, options.fuse, others):
             return asked.compute_schedule()
 
     def in_child(asked: isl.ScheduleConstraints, seconds: int) -> isl.Schedule:
@@ -576,9 +561,9 @@ def _split_by_distance(basic: isl.BasicMap) -> isl.UnionMap:
 
 
 @contextmanager
-def _heuristic(context: isl.Context, name: str, coalescing: int) -> Iterator[None]:
+def _heuristic(context: isl.Context, name: str, others: dict[str, int]) -> Iterator[None]:
     """Set the scheduler's options for one run; they belong to the context and would stay set."""
-    chosen = DEFAULTS | HEURISTICS[name] | {"treat_coalescing": coalescing}
+    chosen = DEFAULTS | HEURISTICS[name] | others
     before = {option: getattr(context, f"get_schedule_{option}")() for option in chosen}
     for option, value in chosen.items():
         getattr(context, f"set_schedule_{option}")(value)

@@ -30,7 +30,7 @@ from polyc.passes.values.inline import (
     parallel_loops,
     replaced,
 )
-from polyc.poly import box_volume, names
+from polyc.poly import box_volume, equal_at, names
 from polyc.records import dataclass, replace
 
 STAGE = "chosen"
@@ -260,7 +260,8 @@ class _Step:
                 now = compute_flow(replace(everything, reads=sinks), order)
                 expected = then.dependence.apply_range(to_producer.reverse())
                 first = to_producer.apply_range(then.live_in)
-                if not (_equal(expected, now.dependence, self.scop) and _equal(first, now.live_in, self.scop)):
+                known = self.scop.known
+                if not (equal_at(expected, now.dependence, known) and equal_at(first, now.live_in, known)):
                     return True
         return False
 
@@ -384,7 +385,3 @@ class _Rates:
 def _writes_at(write: isl.Map, loop: int, position: int) -> bool:
     """Whether a subscript of what is written is the value of a loop."""
     return bool(write.is_subset(write.equate(isl.dim_type.in_, loop, isl.dim_type.out, position)))
-
-
-def _equal(one: isl.UnionMap, other: isl.UnionMap, scop: Scop) -> bool:
-    return bool(one.intersect_params(scop.known).is_equal(other.intersect_params(scop.known)))

@@ -25,7 +25,7 @@ def scaled_factors(scop: Scop) -> list[str]:
         if write is None or scop.arrays[write.array].rank or not _operands(producer) or _is_dear(producer):
             continue
         readers = [s for s in scop.statements.values() if any(a.array == write.array for a in _operands(s))]
-        if len(readers) == 1 and _multiplies(scop, readers[0], write.array, producer):
+        if len(readers) == 1 and _multiplies(readers[0], write.array, producer):
             found.append(name)
     return found
 
@@ -101,7 +101,7 @@ def _operands(statement: Statement) -> list[c.ArrayRef]:
     return [node for node in c.walk(assign.value) if isinstance(node, c.ArrayRef)]
 
 
-def _multiplies(scop: Scop, reader: Statement, variable: str, producer: Statement) -> bool:
+def _multiplies(reader: Statement, variable: str, producer: Statement) -> bool:
     """Whether a statement sums up products of the variable and of what other loops move."""
     assign = assigned(reader)
     if assign is None or assign.op not in ("+=", "-=") or not isinstance(assign.target, c.ArrayRef):

@@ -21,6 +21,7 @@ from polyc.model.witness import Finder
 from polyc.nests.wishes import why_apart
 from polyc.passes.values.factors import scaled_factors, terms_of_sums
 from polyc.passes.values.taps import products_at_taps
+from polyc.poly import equal_at
 from polyc.records import dataclass, replace
 
 STAGE = "inline"
@@ -273,8 +274,7 @@ class _Candidate:
                 now = flow_into(m.apply_range(access.relation), everything, order)
                 moved = isl.UnionMap.from_map(m)
                 sources, first = then.dependence.apply_range(moved.reverse()), moved.apply_range(then.live_in)
-                same = _equal(sources, now.dependence, known) and _equal(first, now.live_in, known)
-                if not same:
+                if not (equal_at(sources, now.dependence, known) and equal_at(first, now.live_in, known)):
                     return True
         return False
 
@@ -483,10 +483,6 @@ def _through(access: Access, everything: Accesses, whole: Flow) -> Flow:
 
 def flow_into(relation: isl.Map, everything: Accesses, order: isl.UnionMap) -> Flow:
     return compute_flow(replace(everything, reads=isl.UnionMap.from_map(relation)), order)
-
-
-def _equal(one: isl.UnionMap, other: isl.UnionMap, known: isl.Set) -> bool:
-    return bool(one.intersect_params(known).is_equal(other.intersect_params(known)))
 
 
 def updates(read: Read) -> bool:

@@ -23,6 +23,7 @@ from polyc.model.scop import AccessKind, Array, Statement
 from polyc.model.tree import Band, walk
 from polyc.poly import constant_of
 from polyc.records import dataclass, field, replace
+from polyc.reread.blocks.taken import Other, loops_out, taken_out, without_notes
 
 PREFIX = "polyc_lookup"
 BYTE = "unsigned char"
@@ -30,36 +31,19 @@ PART = 128
 """Elements of two vectors of bytes: an index is one in a part, and the part's number."""
 
 
-class _Other(Exception):
-    """How a block differs from the loop that it stands for."""
-
-
 def lookup_faults(program: Program, plain: tuple[c.Stmt, ...], printed: tuple[c.Stmt, ...]) -> list[Fault]:
     """Blocks that compute something else than their loops; and what differs beside them."""
-    loops: list[c.For] = []
-    blocks: list[c.Stmt] = []
-
-    def loop(node: c.Node) -> c.Node | None:
-        if isinstance(node, c.For) and node.lookups:
-            loops.append(node)
-            return c.Empty()
-        return None
-
-    def block(node: c.Node) -> c.Node | None:
-        if _is_block(node) or (isinstance(node, c.For) and node.lookups):
-            blocks.append(node)  # type: ignore[arg-type]
-            return c.Empty()
-        return None
-
-    first = tuple(c.rewrite(item, loop) for item in plain)
-    second = tuple(c.rewrite(item, block) for item in printed)
+    first, loops = loops_out(plain, lambda loop: bool(loop.lookups))
+    second, blocks = taken_out(
+        printed, lambda node: _is_block(node) or (isinstance(node, c.For) and bool(node.lookups))
+    )
     if first != second or len(loops) != len(blocks):
         return [Fault("text", "what stands beside lookups is another text", "")]
     try:
         for one, other in zip(loops, blocks, strict=True):
             if one != other:
                 _compare(program, one, other)
-    except _Other as reason:
+    except Other as reason:
         return [Fault("text", f"what is printed for lookups is not the loop: {reason}", "")]
     return []
 
@@ -70,21 +54,16 @@ def _is_block(node: c.Node) -> bool:
 
 def _compare(program: Program, loop: c.For, block: c.Stmt) -> None:
     conditions: set[c.Expr] = set()
-    inner = _without_notes(block)
+    inner = without_notes(block)
     if len(inner) == 1 and isinstance(inner[0], c.If):
         choice = inner[0]
         if choice.otherwise is None or _bare(replace(loop, lookups=0)) != _bare(choice.otherwise):
-            raise _Other("where rows are too long, another loop runs")
+            raise Other("where rows are too long, another loop runs")
         conditions = set(c.conjuncts(choice.condition))
-        inner = _without_notes(choice.then)
+        inner = without_notes(choice.then)
     members = [m for n in walk(program.tree.child) if isinstance(n, Band) for m in n.members if m.lookups is not None]
     rows = {array: count for m in members if m.lookups is not None for array, count in m.lookups.rows}
     _Block(program, loop, conditions, rows).compare(inner)
-
-
-def _without_notes(block: c.Stmt) -> list[c.Stmt]:
-    items = block.body if isinstance(block, c.Block) else (block,)
-    return [item for item in items if not isinstance(item, c.Note)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +108,7 @@ class _Block:
         self.counter, self.count = _range(self.loop)
         *before, last = items
         if self.count % self.loop.lookups:
-            raise _Other("the strip has a part of a group")
+            raise Other("the strip has a part of a group")
         for item in before:
             match item:
                 case c.Decl(name=name, extents=extents, init=None) if extents:
@@ -138,9 +117,9 @@ class _Block:
                 case c.For():
                     self.filled(item)
                 case _:
-                    raise _Other("it begins with something else")
+                    raise Other("it begins with something else")
         if not isinstance(last, c.For) or _range(last) != (self.counter, self.count) or last.step != self.loop.step:
-            raise _Other("the last loop has other iterations")
+            raise Other("the last loop has other iterations")
         self.types = {d.name: d.type for d in c.walk(self.loop.body) if isinstance(d, c.Decl) and not d.extents}
         self.same(self.loop.body, last.body, ())
         self.untouched()
@@ -149,16 +128,16 @@ class _Block:
 
     def filled(self, loop: c.For) -> None:
         counter, count = _range(loop)
-        body = _without_notes(loop.body)
+        body = without_notes(loop.body)
         stores = [item for item in body if isinstance(item, c.ExprStmt)]
         if len(stores) != len(body) or not body:
             if count * self.loop.lookups != self.count:
-                raise _Other("there are more or fewer groups")
+                raise Other("there are more or fewer groups")
             for item in body:
                 self.group(item, counter, ())
             return
         if (counter, count) != (self.counter, self.count):
-            raise _Other("indices are of other iterations")
+            raise Other("indices are of other iterations")
         match [item.expr for item in stores]:
             case [c.Assign(op="=", target=c.ArrayRef() as target, value=value)]:
                 self.own(target, "int")
@@ -176,15 +155,15 @@ class _Block:
                 self.own(high, BYTE)
                 self.highs[high.array] = value
             case _:
-                raise _Other("indices are computed in another way")
+                raise Other("indices are computed in another way")
 
     def own(self, target: c.ArrayRef, kind: str) -> None:
         """An array of indices, of which nothing was stored before."""
         name = target.array
         if target.subscripts != (c.Name(self.counter),) or self.sizes.get(name) != (self.count,):
-            raise _Other("indices have no place of their own")
+            raise Other("indices have no place of their own")
         if self.kinds[name] != kind or name in self.indices.keys() | self.lows.keys() | self.highs.keys():
-            raise _Other("indices have no place of their own")
+            raise Other("indices have no place of their own")
 
     def group(self, item: c.Stmt, counter: str, loops: tuple[tuple[str, c.Node, c.Node], ...]) -> None:
         width = self.loop.lookups
@@ -196,9 +175,9 @@ class _Block:
             case c.Decl(name=name, init=c.Call(function=vector, arguments=(c.ArrayRef(array=k, subscripts=(start,)),))):
                 elements = "int" if k in self.indices else "unsigned_char" if k in self.lows | self.highs else "?"
                 if vector != f"polyc_{elements}{width}" or item.type != vector or start != first:
-                    raise _Other("a vector has other indices")
+                    raise Other("a vector has other indices")
                 if name in self.vectors:
-                    raise _Other("two vectors have one name")
+                    raise Other("two vectors have one name")
                 self.vectors[name] = k
             case c.For(body=body):
                 inner_counter, _ = _range(item)
@@ -213,37 +192,37 @@ class _Block:
                 )
             ):
                 if start != first or (name, (*places,)) in self.found:
-                    raise _Other("a lookup has another place")
+                    raise Other("a lookup has another place")
                 index = self.index_of(row.array, vector, function, given)
                 self.permuted(name, (*places,), row, index, first, counter, loops)
             case _:
-                raise _Other("a group has something else")
+                raise Other("a group has something else")
 
     def index_of(self, table: str, vector: str, function: str, given: list[c.Expr]) -> c.Expr:
         """The index that a permutation is given, if it is one in rows of the table's length."""
         array = next((a for a in self.program.scop.arrays.values() if a.printed_name == table), None)
         width = self.loop.lookups
         if array is None or vector != f"polyc_{array.element.text.replace(' ', '_')}{width}":
-            raise _Other("a vector has other elements")
+            raise Other("a vector has other elements")
         element = vector.removeprefix("polyc_")
         match given:
             case [c.Name(name=low), c.Name(name=high)] if array.element.size_bytes == 1:
                 count = self.rows.get(array.name)
                 if function != f"{PREFIX}{count}_{element}":
-                    raise _Other(f"a row of {table} is not what vectors hold")
+                    raise Other(f"a row of {table} is not what vectors hold")
                 one, other = self.vectors.get(low, ""), self.vectors.get(high, "")
                 if one not in self.lows or self.lows[one] != self.highs.get(other):
-                    raise _Other("a vector has other indices")
+                    raise Other("a vector has other indices")
                 return self.lows[one]
             case [size, k] if function == f"{PREFIX}_{element}" and array.element.size_bytes == 4:
                 if not self.fits(array, size):
-                    raise _Other(f"a row of {table} is not what two vectors hold")
+                    raise Other(f"a row of {table} is not what two vectors hold")
                 match k:
                     case c.Binary(op="+", left=c.Name(name=used), right=c.Literal() as added):
                         return c.Binary("+", self.index(used), added)
                     case c.Name(name=used):
                         return self.index(used)
-        raise _Other("a vector has other indices")
+        raise Other("a vector has other indices")
 
     def fits(self, array: Array, size: c.Expr) -> bool:
         """Whether two vectors hold a row of so many elements."""
@@ -268,23 +247,23 @@ class _Block:
     ) -> None:
         """A lookup is what its place in an array has from here on."""
         if row.subscripts[-1] != c.Literal("0"):
-            raise _Other(f"a row of {row.array} begins elsewhere")
+            raise Other(f"a row of {row.array} begins elsewhere")
         fixed = [p for p in places if not isinstance(p, c.Literal)]
         if fixed != [c.Name(around) for around, _, _ in loops] or self.sizes.get(name, (0,))[-1] != self.count:
-            raise _Other("a lookup has another place")
+            raise Other("a lookup has another place")
 
         def moved(node: c.Node) -> c.Node | None:
             return c.Name(self.counter) if node == first else None
 
         rows = tuple(c.rewrite(s, moved) for s in row.subscripts[:-1])
         if any(isinstance(n, c.Name) and n.name == counter for s in rows for n in c.walk(s)):
-            raise _Other("a row is not that of its group")
+            raise Other("a row is not that of its group")
         self.tables.add(row.array)
         self.found[name, places] = _Found(loops, c.ArrayRef(row.array, (*rows, index)))
 
     def index(self, vector: str) -> c.Expr:
         if self.vectors.get(vector) not in self.indices:
-            raise _Other("a vector has other indices")
+            raise Other("a vector has other indices")
         return self.indices[self.vectors[vector]]
 
     # --- its last loop, beside the loop
@@ -297,7 +276,7 @@ class _Block:
             case c.For(), c.For():
                 counter, _ = _range(then)
                 if _bare(replace(then, body=c.Empty())) != _bare(replace(now, body=c.Empty())):
-                    raise _Other("an inner loop is another one")
+                    raise Other("an inner loop is another one")
                 assert then.condition is not None
                 assert then.step is not None
                 self.forget(then.body)
@@ -306,11 +285,11 @@ class _Block:
             case c.ExprStmt(expr=c.Assign(op=op, target=target, value=value)), c.ExprStmt(expr=c.Assign()):
                 assert isinstance(now.expr, c.Assign)
                 if (op, _bare(target)) != (now.expr.op, _bare(now.expr.target)):
-                    raise _Other("another element is written")
+                    raise Other("another element is written")
                 if not self.is_index(target, value, now.expr.value) and self.settled(_bare(value)) != self.undone(
                     _bare(now.expr.value), loops
                 ):
-                    raise _Other("another value is computed")
+                    raise Other("another value is computed")
                 if isinstance(target, c.ArrayRef) and not target.subscripts:
                     self.values.pop(target.array, None)
                     kind = self.types.get(target.array)
@@ -320,7 +299,7 @@ class _Block:
                 if isinstance(then, c.Decl):
                     self.values.pop(then.name, None)
             case _:
-                raise _Other("it has another statement")
+                raise Other("it has another statement")
 
     def is_index(self, target: c.Expr, value: c.Expr, now: c.Expr) -> bool:
         """Whether a scalar that has the value of an index is read from the indices."""
@@ -371,7 +350,7 @@ class _Block:
             *places, last = node.subscripts
             found = self.found.get((node.array, (*places,)))
             if found is None or last != c.Name(self.counter) or found.loops != loops:
-                raise _Other("something is read that was not looked up")
+                raise Other("something is read that was not looked up")
             return _bare(found.element)
 
         return c.rewrite(expr, change)
@@ -382,19 +361,19 @@ class _Block:
         own = {n.name for n in nodes if isinstance(n, c.Decl)}
         written = {_array(n.target) for n in nodes if isinstance(n, c.Assign)}
         if any(isinstance(n, c.Postfix) and not _counts(n) for n in nodes):
-            raise _Other("the loop has more than assignments")
+            raise Other("the loop has more than assignments")
         computed = [*self.indices.values(), *self.lows.values()]
         if self.calls_write(nodes) and any(isinstance(n, c.Call) for e in computed for n in c.walk(e)):
-            raise _Other("indices are computed by calls that do more")
+            raise Other("indices are computed by calls that do more")
         written |= self.written_with_calls(nodes)
         read = {n.array for e in computed for n in c.walk(e) if isinstance(n, c.ArrayRef)}
         inner = {n.init.name for n in nodes if isinstance(n, c.For) and isinstance(n.init, c.Decl)}
         names = {n.name for e in computed for n in c.walk(e) if isinstance(n, c.Name)}
         if (read | self.tables) & (written | own) or names & inner:
-            raise _Other("what is looked up is computed on the way")
+            raise Other("what is looked up is computed on the way")
         used = {n.array for n in nodes if isinstance(n, c.ArrayRef)} | own | set(self.program.scop.arrays)
         if used & set(self.sizes):
-            raise _Other("an array of it has the name of another one")
+            raise Other("an array of it has the name of another one")
 
     def calling(self, nodes: list[c.Node]) -> list[Statement]:
         """The loop's statements that call functions."""
@@ -434,13 +413,13 @@ def _range(loop: c.For) -> tuple[str, int]:
             step=c.Postfix(op="++", operand=c.Name(name=moved)),
         ) if name == compared == moved and end.isdigit():
             return name, int(end)
-    raise _Other("a loop does not count from 0")
+    raise Other("a loop does not count from 0")
 
 
 def _number(expr: c.Expr) -> int:
     if isinstance(expr, c.Literal) and expr.text.isdigit():
         return int(expr.text)
-    raise _Other("an array has a size that is not known")
+    raise Other("an array has a size that is not known")
 
 
 def _bare(node: c.N) -> c.N:

@@ -24,6 +24,7 @@ from polyc.analysis.expressions.reader import FLOORD, MAX, MIN
 from polyc.model import ctree as c
 from polyc.model.fault import Fault
 from polyc.model.program import Program
+from polyc.reread.blocks.taken import Other, loops_out, taken_out
 
 NOTE = c.Note("owners")
 LEAST, GREATEST = c.Literal("(-0x7fffffffffffffffL - 1)"), c.Literal("0x7fffffffffffffffL")
@@ -31,41 +32,23 @@ ZERO, ONE, TWO = c.Literal("0"), c.Literal("1"), c.Literal("2")
 PARALLEL = ("omp parallel for",)
 
 
-class _Other(Exception):
-    """How a block differs from the loop that it stands for."""
-
-
 def owner_faults(_: Program, plain: tuple[c.Stmt, ...], printed: tuple[c.Stmt, ...]) -> list[Fault]:
     """Blocks that do something else than their loops; and what differs beside them."""
-    loops: list[c.For] = []
-    blocks: list[c.Block] = []
-
-    def loop(node: c.Node) -> c.Node | None:
-        if isinstance(node, c.For) and node.owned:
-            loops.append(node)
-            return c.Empty()
-        return None
-
-    def block(node: c.Node) -> c.Node | None:
-        if isinstance(node, c.Block) and node.body[:1] == (NOTE,):
-            blocks.append(node)
-            return c.Empty()
-        return None
-
-    first = tuple(c.rewrite(item, loop) for item in plain)
-    second = tuple(c.rewrite(item, block) for item in printed)
+    first, loops = loops_out(plain, lambda loop: bool(loop.owned))
+    second, blocks = taken_out(printed, lambda node: isinstance(node, c.Block) and node.body[:1] == (NOTE,))
     if first != second or len(loops) != len(blocks):
         return [Fault("text", "what stands beside loops with owners is another text", "")]
     try:
         for one, other in zip(loops, blocks, strict=True):
             _Comparison(c.unlabelled(one), c.unlabelled(other)).compare()
-    except _Other as reason:
+    except Other as reason:
         return [Fault("text", f"what is printed for the owners of cells is not the loop: {reason}", "")]
     return []
 
 
 class _Comparison:
-    def __init__(self, loop: c.For, block: c.Block) -> None:
+    def __init__(self, loop: c.For, block: c.Stmt) -> None:
+        assert isinstance(block, c.Block)
         self.loop = replace(loop, owned="", owned_if=None)
         self.array, self.block = loop.owned, block
         match loop:
@@ -78,7 +61,7 @@ class _Comparison:
                 begin = c.Name(name) if start == ZERO else c.Binary("-", c.Name(name), start)
                 self.number = c.Binary("/", begin, self.step)
             case _:
-                raise _Other("it does not go from block to block")
+                raise Other("it does not go from block to block")
 
     def compare(self) -> None:
         self.bodies()
@@ -96,7 +79,7 @@ class _Comparison:
             ) if all(isinstance(item, c.Decl) and item.init == ZERO for item in self.block.body[2:6]):
                 pass
             case _:
-                raise _Other("the block has another form")
+                raise Other("the block has another form")
         self.parts, self.first, self.last, self.size = map(c.Name, (parts, first, last, size))
         self.low, self.high = (c.ArrayRef(cells, (self.number, k)) for k in (ZERO, ONE))
         length = self.end if self.start == ZERO else c.Binary("-", self.end, self.start)
@@ -176,7 +159,7 @@ class _Comparison:
                 )
                 self.seen(c.Block(tuple(seen)), c.Name(low), c.Name(high))
             case _:
-                raise _Other("the cells of a block are looked up otherwise")
+                raise Other("the cells of a block are looked up otherwise")
         _is(items[1:3] == (_set(self.first, GREATEST), _set(self.last, LEAST)), "all blocks together have others")
         found = (
             _set(self.first, c.Call(MIN, (self.first, self.low))),
@@ -251,7 +234,7 @@ class _Comparison:
             ) if part == compared == stepped and parts == self.parts and pragmas == PARALLEL:
                 pass
             case _:
-                raise _Other("the parts run otherwise")
+                raise Other("the parts run otherwise")
         a, b = c.Name(low), c.Name(high)
         begins = c.Binary("+", self.first, c.Binary("*", c.Name(part), self.size))
         _is((start, end) == (begins, c.Binary("+", a, self.size)), "parts have other cells")
@@ -263,7 +246,7 @@ class _Comparison:
                 _is(c.items(whole) == c.items(self.loop.body), "a part runs another body")
                 _is(c.items(self.asking(rest.then, a, b)) == c.items(self.asked_for()), "a part updates other cells")
             case _:
-                raise _Other("the parts run blocks otherwise")
+                raise Other("the parts run blocks otherwise")
 
     def at(self, place: c.Expr) -> Callable[[c.Node], c.Node | None]:
         """Puts another place into references to the array."""
@@ -344,4 +327,4 @@ def _set(target: c.Expr, value: c.Expr) -> c.ExprStmt:
 
 def _is(right: bool, why: str) -> None:
     if not right:
-        raise _Other(why)
+        raise Other(why)

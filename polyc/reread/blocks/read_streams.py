@@ -24,35 +24,25 @@ from polyc.model import ctree as c
 from polyc.model.fault import Fault
 from polyc.model.program import Program
 from polyc.records import dataclass, field, replace
+from polyc.reread.blocks.taken import Other, loops_out, without_notes
 
 STREAM, FENCE, LEAST = "polyc_stream", "polyc_fence", "polyc_min"
 
 
-class _Other(Exception):
-    """How a block differs from the loop that it stands for."""
-
-
 def row_faults(program: Program, plain: tuple[c.Stmt, ...], printed: tuple[c.Stmt, ...]) -> list[Fault]:
     """Blocks that store something else than their loops; and what differs beside them."""
-    loops: list[c.For] = []
+    left, loops = loops_out(plain, lambda loop: bool(loop.nontemporal))
     blocks: list[c.Stmt] = []
-
-    def loop(node: c.Node) -> c.Node | None:
-        if isinstance(node, c.For) and node.nontemporal:
-            loops.append(node)
-            return c.Empty()
-        return None
-
     try:
         _fences(printed)
-        first = [_single(c.rewrite(item, loop)) for item in plain]
+        first = [_single(item) for item in left]
         second = [_single(_without_blocks(item, loops, blocks)) for item in printed if not _is_fence(item)]
         if first != second or len(loops) != len(blocks):
-            raise _Other("what stands beside it is another text")
+            raise Other("what stands beside it is another text")
         types = {a.printed_name: a.element.text for a in program.scop.arrays.values()}
         for one, other in zip(loops, blocks, strict=True):
             _compare(one, other, types)
-    except _Other as reason:
+    except Other as reason:
         return [Fault("text", f"what is printed for stores past the caches is not the loop: {reason}", "")]
     return []
 
@@ -88,7 +78,7 @@ def _streams(node: c.Node) -> bool:
 
 
 def _fences(items: tuple[c.Stmt, ...]) -> None:
-    """(4). Raises _Other."""
+    """(4). Raises Other."""
     for item, after in zip(items, (*items[1:], c.Empty()), strict=True):
         if not _streams(item):
             continue
@@ -96,9 +86,9 @@ def _fences(items: tuple[c.Stmt, ...]) -> None:
         inside = sum(_calls(loop) for loop in around)
         for loop in around:
             if not (isinstance(loop.body, c.Block) and loop.body.body and _is_fence(loop.body.body[-1])):
-                raise _Other("no fence ends the iterations of a parallel loop")
+                raise Other("no fence ends the iterations of a parallel loop")
         if inside != _calls(item) and not _is_fence(after):
-            raise _Other("no fence ends a nest")
+            raise Other("no fence ends a nest")
 
 
 def _calls(node: c.Node) -> int:
@@ -129,21 +119,16 @@ def _single(node: c.N) -> c.N:
 def _compare(loop: c.For, block: c.Stmt, types: dict[str, str]) -> None:
     if block == _plain(loop):
         return
-    inner = _without_notes(block)
+    inner = without_notes(block)
     if loop.large is not None:
         match inner:
             case [c.If(condition=condition, then=then, otherwise=other)]:
                 if condition != loop.large or other is None or _single(other) != _single(_plain(loop)):
-                    raise _Other("another loop runs where results are small")
-                inner = _without_notes(then)
+                    raise Other("another loop runs where results are small")
+                inner = without_notes(then)
             case _:
-                raise _Other("it does not ask for the sizes")
+                raise Other("it does not ask for the sizes")
     _Block(loop, types).compare(inner)
-
-
-def _without_notes(block: c.Stmt) -> list[c.Stmt]:
-    items = block.body if isinstance(block, c.Block) else (block,)
-    return [item for item in items if not isinstance(item, c.Note)]
 
 
 @dataclass(slots=True)
@@ -179,20 +164,20 @@ class _Block:
             self.kinds[item.name] = item.type
         names = {n.array for n in c.walk(self.loop) if isinstance(n, c.ArrayRef)} | _names(self.loop)
         if len(self.rows) != len(declared) or names & set(self.rows):
-            raise _Other("a row has the name of something else")
+            raise Other("a row has the name of something else")
         if not isinstance(mine, c.For) or _range(mine) != (counter, start, end) or mine.step != self.loop.step:
-            raise _Other("it runs other iterations")
+            raise Other("it runs other iterations")
         if (mine.pragmas, mine.lanes, mine.lookups) != (self.loop.pragmas, self.loop.lanes, self.loop.lookups):
-            raise _Other("the loop is of another kind")
+            raise Other("the loop is of another kind")
         self.same(self.loop.body, mine.body, ())
         stored = {id(s.target) for stores in self.stores.values() for s in stores}
         for node in c.walk(self.loop.body):
             if isinstance(node, c.ArrayRef) and node.array in self.loop.nontemporal and id(node) not in stored:
-                raise _Other(f"{node.array} is used beside its rows")
+                raise Other(f"{node.array} is used beside its rows")
         if _names(self.loop) & set(self.loop.nontemporal):
-            raise _Other("an array is used as a whole")
+            raise Other("an array is used as a whole")
         if len(calls) != len(self.rows) or set(self.stores) != set(self.rows):
-            raise _Other("a row is not stored, or twice")
+            raise Other("a row is not stored, or twice")
         bound = _at_most(start, end) if most is None else most
         for call in calls:
             self.streamed(call, (), counter, start, end, bound)
@@ -200,7 +185,7 @@ class _Block:
 
     def part(self, around: c.For, start: c.Expr, end: c.Expr) -> tuple[c.Expr, c.Expr, int, list[c.Stmt]]:
         """Parts of a loop: their start and end, how many iterations they have at most, and what they run."""
-        match around, _without_notes(around.body):
+        match around, without_notes(around.body):
             case (
                 c.For(
                     init=c.Decl(name=first, init=begin),
@@ -220,7 +205,7 @@ class _Block:
                 fresh = not {first, stop} & (_names(self.loop) | {n.array for n in _references(self.loop)})
                 if alike and fresh and (begin, last, bound) == (start, end, end) and _number(size) > 0:
                     return c.Name(first), c.Name(stop), _number(size), rest
-        raise _Other("its parts are not those of the loop")
+        raise Other("its parts are not those of the loop")
 
     def same(self, then: c.Stmt, now: c.Stmt, loops: tuple[c.For, ...] | None) -> None:
         """(1); `loops`: those of a few iterations around, None where it is not sure that the statement runs."""
@@ -233,18 +218,18 @@ class _Block:
                 self.same(then.body, now.body, inner)
             case c.ExprStmt(expr=c.Assign() as one_), c.ExprStmt(expr=c.Assign() as two_) if one_ != two_:
                 if loops is None or (one_.op, one_.value) != (two_.op, two_.value) or one_.op != "=":
-                    raise _Other("another value is computed, or not always")
+                    raise Other("another value is computed, or not always")
                 match one_.target, two_.target:
                     case c.ArrayRef() as target, c.ArrayRef() as place if (
                         target.array in self.loop.nontemporal and place.array in self.rows
                     ):
                         self.stores.setdefault(place.array, []).append(_Store(target, place, loops))
                     case _:
-                        raise _Other("another element is written")
+                        raise Other("another element is written")
             case _ if then == now:
                 pass
             case _:
-                raise _Other("it has another statement")
+                raise Other("it has another statement")
 
     def streamed(
         self, call: c.Stmt, loops: tuple[c.For, ...], counter: str, start: c.Expr, end: c.Expr, bound: int | None
@@ -265,24 +250,24 @@ class _Block:
             ) if function == STREAM and row.array in self.stores:
                 pass
             case _:
-                raise _Other("a row is stored in another way")
+                raise Other("a row is stored in another way")
         stores = self.stores.pop(row.array)
         if not kind == self.types.get(to.array) == self.kinds[row.array]:
-            raise _Other("elements have another size")
+            raise Other("elements have another size")
         counters = tuple(c.Name(_range(loop)[0]) for loop in loops)
         if row.subscripts != (*counters, c.Literal("0")):
-            raise _Other("a row does not begin with its first element")
+            raise Other("a row does not begin with its first element")
         step = len(stores)
         first = Linear((), 0).plus(linear(end).plus(linear(start), -1), step)
         if not first.is_same(linear(elements)):
-            raise _Other("more or fewer elements are stored")
+            raise Other("more or fewer elements are stored")
         extents = self.rows[row.array]
         sizes = tuple(_short(loop) for loop in loops)
         if bound is None or extents[:-1] != sizes or bound * step > extents[-1]:
-            raise _Other("a row is too short")
+            raise Other("a row is too short")
         constants = [self.constant(store, to, loops, counter, start, step) for store in stores]
         if sorted(constants) != list(range(step)):
-            raise _Other("a row has holes")
+            raise Other("a row has holes")
         self.found.append(to)
         return None
 
@@ -292,28 +277,28 @@ class _Block:
         """f = F + g; the c of g."""
         plain = [replace(loop, body=c.Empty(), pragmas=()) for loop in store.loops]
         if plain != [replace(loop, body=c.Empty(), pragmas=()) for loop in loops]:
-            raise _Other("a row is stored by other loops than it was filled by")
+            raise Other("a row is stored by other loops than it was filled by")
         target, place = store.target, store.place
         if (target.array, target.subscripts[:-1]) != (to.array, to.subscripts[:-1]):
-            raise _Other("a row goes to another place")
+            raise Other("a row goes to another place")
         *before, last = place.subscripts
         if before != [c.Name(_range(loop)[0]) for loop in loops]:
-            raise _Other("a row is filled at another place")
+            raise Other("a row is filled at another place")
         changed = {n.name for n in c.walk(self.loop.body) if isinstance(n, c.Decl)} - {_range(p)[0] for p in loops}
         inside = {counter} | changed
         names = [_names(s) | {n.array for n in _references(s)} for s in target.subscripts]
         if any(mentioned & inside for mentioned in names[:-1]) or names[-1] & {_range(p)[0] for p in loops}:
-            raise _Other("its elements are in several rows")
+            raise Other("its elements are in several rows")
         here, where = linear(last), linear(target.subscripts[-1])
         if names[-1] & changed or here.factor(counter) != step or where.factor(counter) != step:
-            raise _Other("neighbours are no neighbours")
+            raise Other("neighbours are no neighbours")
         begin = linear(with_value(last, counter, start))
         if begin.terms or begin.mentions(counter):
-            raise _Other("a row is filled from another place on")
+            raise Other("a row is filled from another place on")
         other = linear(to.subscripts[-1]).plus(here)
         at_start = linear(with_value(target.subscripts[-1], counter, start))
         if not other.is_same(where) or not linear(to.subscripts[-1]).plus(begin).is_same(at_start):
-            raise _Other("an element goes to another place")
+            raise Other("an element goes to another place")
         return begin.constant
 
     def different(self) -> None:
@@ -323,7 +308,7 @@ class _Block:
                 pairs = zip(one.subscripts[:-1], other.subscripts[:-1], strict=False)
                 apart = [linear(a).plus(linear(b), -1) for a, b in pairs]
                 if one.array == other.array and not any(not d.terms and d.constant for d in apart):
-                    raise _Other("two rows may be of the same elements")
+                    raise Other("two rows may be of the same elements")
 
 
 def _range(loop: c.For) -> tuple[str, c.Expr, c.Expr]:
@@ -335,7 +320,7 @@ def _range(loop: c.For) -> tuple[str, c.Expr, c.Expr]:
             step=c.Postfix(op="++", operand=c.Name(name=moved)),
         ) if name == compared == moved and start is not None:
             return name, start, end
-    raise _Other("a loop does not count up")
+    raise Other("a loop does not count up")
 
 
 def _short(loop: c.For) -> int:
@@ -349,7 +334,7 @@ def _short(loop: c.For) -> int:
 def _is_short(loop: c.For) -> bool:
     try:
         return _short(loop) > 0
-    except _Other:
+    except Other:
         return False
 
 
@@ -364,7 +349,7 @@ def _at_most(start: c.Expr, end: c.Expr) -> int | None:
 def _number(expr: c.Expr) -> int:
     if isinstance(expr, c.Literal) and expr.text.isdigit():
         return int(expr.text)
-    raise _Other("a row has a size that is not known")
+    raise Other("a row has a size that is not known")
 
 
 def _names(node: c.Node) -> set[str]:

@@ -4,8 +4,8 @@ A buffer with an `order` is stored with its dimensions in another order, and wit
 That changes no value if the order is one of its dimensions, each once, and a row has at least what it needs.
 
 In a loop with two places for its panels a copy of single elements in a loop of constant length is printed as one copy
-of 16 bytes (`codegen/gpu/stages.py`). With w elements in these, x a cell, e the last dimension, and { o -> x } what is
-copied in each tile, that is right if
+of 16 bytes (`codegen/gpu/device/stages.py`). With w elements in these, x a cell, e the last dimension, and { o -> x }
+what is copied in each tile, that is right if
 math:   (1) the loop runs the w cells that lie together in the array: it counts x_e mod w, and no other loop below the
             tile tells cells of one floor(x_e / w) apart;
         (2) all w are copied, or none: { o -> x } has either all cells of one floor(x_e / w) or none, and so have those
@@ -15,7 +15,7 @@ math:   (1) the loop runs the w cells that lie together in the array: it counts 
         (4) and begin at multiples of 16 bytes: rows of the array and the panel's corners have multiples of w elements,
             and so have rows of the panel where e is innermost there.
 
-A vector loop over registers is printed as one store of 16 bytes to an array in memory (`codegen/gpu/printer.py`). It
+A vector loop over registers is printed as one store of 16 bytes to an array in memory (`codegen/gpu/registers.py`). It
 has w iterations 0 <= v < w (`order/lanes.py`), which depend on each other in nothing (`order/races.py`). With
 { o, v -> x } the cells that it stores, that is right if
 math:   (5) v = x_e mod w, and floor(x_e / w) and all other subscripts are functions of o;

@@ -1,7 +1,7 @@
 """Double buffering: the copies of one iteration run beside what uses those of the iteration before.
 
 The tree says `for (kt) { copy; use }`, and this is what the other checks see. What is printed copies a panel one
-iteration earlier, into another place than the one that is in use (`codegen/gpu/stages.py`). Both do the same if
+iteration earlier, into another place than the one that is in use (`codegen/gpu/device/stages.py`). Both do the same if
 math:   (1) the loop runs panels' copies first, each a step of its own, and what uses them in a last step, behind a
             barrier: then the copies of one iteration touch nothing of the other steps;
         (2) nothing in the loop writes an array that a copy reads: then it reads the same an iteration earlier;

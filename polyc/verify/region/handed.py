@@ -8,7 +8,7 @@ from polyc.analysis.dependences import accesses_of, last_writers
 from polyc.analysis.order import order_map, runs
 from polyc.flow import compute_flow
 from polyc.model.scop import Access, AccessKind, Array, Scop
-from polyc.poly import empty_map, empty_set
+from polyc.poly import empty_map, empty_set, sets
 from polyc.records import dataclass, replace
 from polyc.verify.flow.dataflow import below
 
@@ -77,9 +77,7 @@ def access_of(access: Access, position: int) -> isl.Map:
 def _labelled(readers: isl.UnionSet, of: set[str]) -> isl.UnionSet:
     """Those `[T[j] -> ref[]]` whose T is one of some statements."""
     found = empty_set(readers)
-    pieces = readers.get_set_list()
-    for k in range(pieces.n_set()):
-        piece = pieces.get_at(k)
+    for piece in sets(readers):
         if piece.unwrap().get_tuple_name(isl.dim_type.in_) in of:
             found = found.union(isl.UnionSet.from_set(piece))
     return found

@@ -45,7 +45,7 @@ from polyc.model import ctree as c
 from polyc.model.fault import Fault
 from polyc.model.program import Buffer, Inlining, Program, Use
 from polyc.model.scop import Access, AccessKind, CType, Scop, Statement
-from polyc.poly import empty_map
+from polyc.poly import empty_map, equal_at
 from polyc.records import dataclass, field, fields, replace
 from polyc.verify.flow.dataflow import dataflow_faults
 from polyc.verify.region.wellformed import instance_faults, scop_faults
@@ -203,7 +203,7 @@ def _access_faults(
     for one, other in zip(wanted, now.accesses, strict=True):
         if _kind(one) != _kind(other):
             yield Fault(KIND, f"{own.name} touches {other.array} for {one.array}", own.text)
-        elif one.relation is not other.relation and not _equal(one.relation, other.relation, scop.known):
+        elif one.relation is not other.relation and not equal_at(one.relation, other.relation, scop.known):
             yield Fault(KIND, f"{own.name} touches another element of {other.array}", str(other.relation.sample()))
 
 
@@ -223,7 +223,7 @@ def _value_faults(scop: Scop, producer: Statement, own: Statement, now: Statemen
     found = {value.name: value for value in put_in}
     for name, ctype, relation, m in wanted:
         value = found.get(name)
-        if value is None or value.type != ctype or not _equal(value.relation, m.apply_range(relation), scop.known):
+        if value is None or value.type != ctype or not equal_at(value.relation, m.apply_range(relation), scop.known):
             yield Fault(KIND, f"a loop variable of {producer.name} is another one in {own.name}", own.text)
         elif not value.relation.is_single_valued():
             yield Fault(KIND, f"{own.name} has no value for a loop variable that data choose", own.text)
@@ -303,10 +303,6 @@ class _Text:
         loops = (*self.producer.loops, *(v.name for v in self.producer.values))
         typed = keeps_type(assign.value, element, self.scop.arrays, loops)
         return typed and self.same(assign.value, now, use)
-
-
-def _equal(one: isl.Map, other: isl.Map, known: isl.Set) -> bool:
-    return bool(one.intersect_params(known).is_equal(other.intersect_params(known)))
 
 
 # --- (4): all steps --------------------------------------------------------------------------------------------------

@@ -21,7 +21,7 @@ from functools import reduce
 
 import islpy as isl
 
-from polyc.analysis.expressions.facts import Induction, assigned_scalars, constant, induction
+from polyc.analysis.expressions.facts import Induction, assigned_scalars, constant, induction, mentions
 from polyc.analysis.expressions.promoted import without_idle_casts
 from polyc.analysis.expressions.ranges import bounds_of, spare_of
 from polyc.analysis.expressions.reader import NotAffine, Reader, parameter_space, piecewise
@@ -269,7 +269,7 @@ def _stays(scop: Scop, statement: Statement, reference: c.ArrayRef, position: in
         for text in (begins, steps, loop.condition):
             condition = None if text is None else _with_sizes(scop, text)
             with suppress(NotAffine):
-                if condition is None or later & _mentioned(condition):
+                if condition is None or later & mentions(condition):
                     continue
                 nodes = {*c.walk(condition), c.Name(head.key)}
                 plain = all(_is_signed(node) for node in nodes if isinstance(node, c.Literal))
@@ -278,11 +278,7 @@ def _stays(scop: Scop, statement: Statement, reference: c.ArrayRef, position: in
     own = {n.name for n in c.walk(body) if isinstance(n, c.Decl)}
     own -= {head.key for loop, head in inner if isinstance(loop.init, c.Decl)}  # no condition before has these names
     for condition, holds in _conditions(body, reference):
-        if (
-            own & _mentioned(condition)
-            or unsigned & {*c.walk(condition)}
-            or not all(map(_is_signed, c.walk(condition)))
-        ):
+        if own & mentions(condition) or unsigned & {*c.walk(condition)} or not all(map(_is_signed, c.walk(condition))):
             continue
         with suppress(NotAffine):
             where = reader.condition(_with_sizes(scop, condition))
@@ -345,7 +341,7 @@ def _is_idle(scop: Scop, statement: Statement, reference: c.ArrayRef) -> bool:
     if len(set(names)) != len(names):
         return False
     loops = {name: k for k, name in enumerate(names) if name in signed or name in inner}
-    sizes = {p.expr: p.name for p in scop.parameters if p.type.signed and not own & _mentioned(p.expr)}
+    sizes = {p.expr: p.name for p in scop.parameters if p.type.signed and not own & mentions(p.expr)}
     space = parameter_space(scop).add_unnamed_tuple_ui(len(names))
     reader = Reader(sizes, loops, space)
     inside = statement.domain.reset_tuple_id().add_dims(isl.dim_type.set, len(inner)).intersect_params(scop.known)
@@ -364,10 +360,6 @@ def _is_signed(node: c.Node) -> bool:
         case c.Literal(text=text):
             return text.rstrip("lL").isdecimal()
     return not isinstance(node, c.Cast | c.Call)
-
-
-def _mentioned(expr: c.Expr) -> set[str]:
-    return {n.name for n in c.walk(expr) if isinstance(n, c.Name)}
 
 
 def _conditions(node: c.Node, wanted: c.Node) -> list[tuple[c.Expr, bool]]:

@@ -37,7 +37,7 @@ from polyc.frontend.idioms.helpers import type_of_literal
 from polyc.model import ctree as c
 from polyc.model.fault import Fault
 from polyc.model.scop import Access, AccessKind, Array, CType, Scop, Statement, Storage
-from polyc.poly import empty_map, maps, out_name, sets, union_of
+from polyc.poly import empty_map, equal_at, maps, out_name, sets, union_of
 from polyc.records import dataclass, field, replace
 from polyc.verify.region.handed import Values, access_of, cells_of
 from polyc.verify.region.inside import Element, is_steady
@@ -305,7 +305,7 @@ class _Parting:
             return True  # which element of the table is seen where the flow is compared
         mine = found.relation.set_tuple_name(isl.dim_type.out, array)
         wanted = access.relation.intersect_domain(stand.range())
-        return _equal(stand.reverse().apply_range(mine), wanted, self.parted.known)
+        return equal_at(stand.reverse().apply_range(mine), wanted, self.parted.known)
 
     def is_copied_unasked(self, one: tuple[Statement, int], access: Access) -> bool:
         """Whether an X reads a scalar wherever it runs, and S where a condition holds: what S does not read is copied
@@ -583,10 +583,6 @@ def _plain(node: c.Stmt, names: dict[str, str], scalars: set[str]) -> c.Stmt:
         return None
 
     return c.rewrite(c.placed(node, None), change)
-
-
-def _equal(one: isl.Map, other: isl.Map, known: isl.Set) -> bool:
-    return bool(one.intersect_params(known).is_equal(other.intersect_params(known)))
 
 
 __all__ = ["KIND", "parting_faults"]

@@ -33,7 +33,7 @@ from polyc.model.fault import Fault
 from polyc.model.program import Program, Relocation
 from polyc.model.scop import Access, AccessKind, Scop, Statement, Storage
 from polyc.model.tree import Sequence
-from polyc.poly import out_name
+from polyc.poly import equal_at, out_name
 from polyc.records import dataclass, fields, replace
 from polyc.verify.region.handed import Values, cells_of, domains_of
 from polyc.verify.region.wellformed import scop_faults
@@ -203,7 +203,7 @@ def _is_copy_to_itself(statement: Statement, wanted: tuple[Access, ...], known: 
     if not _is_copy(statement) or len(wanted) != 2:
         return False
     read, write = wanted
-    return read.array == write.array and _equal(read.relation, write.relation, known)
+    return read.array == write.array and equal_at(read.relation, write.relation, known)
 
 
 def _is_copy(statement: Statement) -> bool:
@@ -232,7 +232,7 @@ def _statement_faults(step: Relocation, own: Statement, now: Statement, wanted: 
     for then, found in zip(wanted, now.accesses, strict=True):
         if (then.ref, then.array, then.kind, then.exact) != (found.ref, found.array, found.kind, found.exact):
             yield Fault(KIND, f"{own.name} touches {found.array} for {then.array}", own.text)
-        elif then.relation is not found.relation and not _equal(then.relation, found.relation, step.before.known):
+        elif then.relation is not found.relation and not equal_at(then.relation, found.relation, step.before.known):
             yield Fault(KIND, f"{own.name} touches another element of {found.array}", str(found.relation.sample()))
     instead = {(a.array, a.ref): w.array for a, w in zip(own.accesses, wanted, strict=True) if a.array != w.array}
     if not _Text(step.after, instead).same(own.body, now.body):
@@ -273,10 +273,6 @@ class _Text:
         inside = [node for subscript in ref.subscripts for node in c.walk(subscript)]
         plain = not any(isinstance(node, c.ArrayRef | c.Call | c.Assign | c.Postfix) for node in inside)
         return plain and len(ref.subscripts) == self.scop.arrays[ref.array].rank
-
-
-def _equal(one: isl.Map, other: isl.Map, known: isl.Set) -> bool:
-    return bool(one.intersect_params(known).is_equal(other.intersect_params(known)))
 
 
 # --- (5) -------------------------------------------------------------------------------------------------------------

@@ -8,8 +8,8 @@ from typing import Any
 import islpy as isl
 
 import polyc.frontend.statements.fission as fission
-import polyc.frontend.statements.invariants as invariants
 import polyc.frontend.statements.lastprivate as lastprivate
+import polyc.frontend.statements.varying as varying
 from tests.mutation.install import adding_to, patched
 from tests.mutation.runner import Fault
 
@@ -52,6 +52,6 @@ def one_fewer(original: Any) -> Any:
     return lambda self, node, draft, own="": frozenset(sorted(original(self, node, draft, own))[1:])
 
 
-add("invariants", "values change with fewer loops", "", patched(invariants._Nest, "mentioned", one_fewer))
-add("invariants", "bounds change nothing", "", patched(invariants._Nest, "is_product", always))
-add("invariants", "nothing that is read is written", "", patched(invariants._Nest, "is_steady", always))
+add("invariants", "values change with fewer loops", "", patched(varying.Nest, "mentioned", one_fewer))
+add("invariants", "bounds change nothing", "", patched(varying.Nest, "is_product", always))
+add("invariants", "nothing that is read is written", "", patched(varying.Nest, "is_steady", always))

@@ -42,8 +42,6 @@ INFINITIES = {
     f"__builtin_{name}{suffix}": f"HUGE_VAL{suffix.upper()}" for name in ("inf", "huge_val") for suffix in ("", "f")
 }
 """What C's headers have for them, which nvcc knows as well, and OpenCL's names."""
-EXACT = {"sqrt", "floor", "ceil", "fabs", "round", "trunc", "rint", "fmin", "fmax", "fmod", "copysign", "fdim"}
-"""Functions that IEEE 754 leaves no choice: every library gives the same bits."""
 
 
 class NotMappable(Exception):

@@ -7,7 +7,7 @@ from math import prod
 
 from polyc.analysis.expressions.facts import step_of
 from polyc.analysis.expressions.linear import Linear, linear
-from polyc.codegen.gpu.turns import is_copy, is_share, turns_of
+from polyc.codegen.gpu.device.turns import is_copy, is_share, turns_of
 from polyc.codegen.text.arith import ZERO, plus
 from polyc.codegen.text.macros import MAX, MIN
 from polyc.codegen.text.printer import conjunction

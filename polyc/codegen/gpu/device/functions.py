@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 
 from pycparser import c_ast, c_generator, c_parser
 
-from polyc.codegen.gpu.dialect import DIALECTS, Dialect
-from polyc.codegen.gpu.words import ALIASES, KEYWORDS, NotMappable, Words, called, check_words, function
+from polyc.codegen.gpu.device.dialect import DIALECTS, Dialect
+from polyc.codegen.gpu.device.words import ALIASES, KEYWORDS, NotMappable, Words, called, check_words, function
 from polyc.model.scop import Region
 
 _BEFORE = re.compile(

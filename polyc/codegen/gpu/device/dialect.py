@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from polyc.codegen.gpu.float16 import HalfWords
+from polyc.codegen.gpu.device.float16 import HalfWords
 from polyc.model import ctree as c
 from polyc.records import dataclass
 

@@ -11,7 +11,7 @@ import re
 import struct
 from collections.abc import Iterable
 
-from polyc.codegen.gpu.words import HALF, NotMappable
+from polyc.codegen.gpu.device.words import HALF, NotMappable
 from polyc.model import ctree as c
 from polyc.records import dataclass, replace
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from polyc.analysis.expressions.facts import with_value
+from polyc.analysis.expressions.facts import mentions, with_value
 from polyc.analysis.expressions.linear import linear
-from polyc.codegen.gpu.dialect import Dialect
-from polyc.codegen.gpu.turns import turns_of
-from polyc.codegen.gpu.words import STORED_BYTES
+from polyc.codegen.gpu.device.dialect import Dialect
+from polyc.codegen.gpu.device.turns import turns_of
+from polyc.codegen.gpu.device.words import STORED_BYTES
 from polyc.codegen.loops.instances import block_of
 from polyc.codegen.text.printer import UNROLL
 from polyc.codegen.text.tidy import simpler
@@ -169,7 +169,7 @@ class Stages:
             return None
         source = step.value.then if isinstance(step.value, c.Ternary) else step.value
         assert isinstance(source, c.ArrayRef)
-        if _mentions(step.target.subscripts[-1], lane) or not _mentions(source.subscripts[-1], lane):
+        if lane in mentions(step.target.subscripts[-1]) or lane not in mentions(source.subscripts[-1]):
             return None
         row = self.fresh(f"{step.target.array}_next")
         kept = c.ArrayRef(row, (c.Name(turn), c.Name(lane)))
@@ -254,7 +254,7 @@ class Stages:
         step = _only_step(body)
         if step is None or step.target.array not in self.panels or not _is_element(step.value):
             return None
-        if not _mentions(step.target.subscripts[-1], index):
+        if index not in mentions(step.target.subscripts[-1]):
             return None  # they do not lie together in the panel
         parts = [
             c.rewrite(p, lambda n: c.Literal("0") if n == c.Name(index) else None) for p in (step.target, step.value)
@@ -315,10 +315,6 @@ def _only_step(body: c.Stmt) -> _Step | None:
 
 def _may_skip(node: c.Node) -> bool:
     return isinstance(node, c.Binary) and node.op in ("&&", "||")
-
-
-def _mentions(node: c.Node, name: str) -> bool:
-    return any(isinstance(n, c.Name) and n.name == name for n in c.walk(node))
 
 
 def _is_element(source: c.Expr) -> bool:

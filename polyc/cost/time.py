@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
 from math import frexp
 
 import islpy as isl
 
 from polyc.analysis.expressions.constants import literal_value
+from polyc.analysis.expressions.facts import constant, induction
 from polyc.model import ctree as c
 from polyc.model.program import Program
 from polyc.model.scop import AccessKind, Statement
@@ -24,6 +26,8 @@ UNKNOWN = 64
 UNKNOWN_UNASKED = 16
 """The same in a region that nobody marked: threads that are started for a microsecond's work cost some twenty times of
 it, where no threads for long loops cost half of the gain that nobody asked for."""
+UNKNOWN_INSIDE = 4
+"""The same of a loop in another one of which nobody knows that."""
 CALLED = 10
 """Operations in a loop of a function that is called."""
 INLINED = 4
@@ -109,19 +113,44 @@ def all_operations(program: Program, statement: Statement) -> float:
     """The operations of an instance, with those of loops in it that the model knows nothing of, and of functions of the
     file with loops, as if these ran UNKNOWN times, or as often as the only number says that a function is given."""
     guess = UNKNOWN_UNASKED if program.scop.unmarked else UNKNOWN
-    inside: list[c.Node] = []
     known = 0.0
     for node in c.walk(statement.body):
-        if isinstance(node, c.For) or (isinstance(node, c.While) and not _is_once(node)):
-            inside += c.walk(node.body)
-        elif isinstance(node, c.Call) and node.function in program.scop.looping_functions:
+        if isinstance(node, c.Call) and node.function in program.scop.looping_functions:
             numbers = [literal_value(one.text) for one in node.arguments if isinstance(one, c.Literal)]
             times = numbers[0] if len(numbers) == 1 and numbers[0] is not None else guess
             known += CALLED * min(guess, times)
-    more = sum(isinstance(node, c.Binary | c.Assign | c.Call) for node in inside)
     small = program.scop.own_functions - program.scop.looping_functions
     inlined = sum(isinstance(node, c.Call) and node.function in small for node in c.walk(statement.body))
-    return operations(statement, False) + known + guess * more - inlined * (CALL_OPERATIONS - INLINED)
+    inside = _in_loops(c.Block((statement.body,)), program.scop.usual, guess)
+    return operations(statement, False) + known + inside - inlined * (CALL_OPERATIONS - INLINED)
+
+
+def _in_loops(node: c.Node, sizes: Mapping[str, int], guess: int) -> float:
+    """The operations of the loops in a statement, beyond those of one iteration of each.
+
+    guess: iterations of a loop whose head has other ends than numbers and sizes; of one in such a loop, fewer
+    """
+    found = 0.0
+    for inner in c.children(node):
+        if isinstance(inner, c.For) or (isinstance(inner, c.While) and not _is_once(inner)):
+            times = _times(inner, sizes) if isinstance(inner, c.For) else None
+            own = sum(isinstance(one, c.Binary | c.Assign | c.Call) for one in c.walk(inner.body))
+            below = _in_loops(inner.body, sizes, guess if times is not None else UNKNOWN_INSIDE)
+            found += (guess if times is None else times) * (own + below)
+        else:
+            found += _in_loops(inner, sizes, guess)
+    return found
+
+
+def _times(loop: c.For, sizes: Mapping[str, int]) -> int | None:
+    """How often a loop runs, as its head says."""
+    head = induction(loop)
+    first = None if head is None else constant(head.start)
+    match loop.condition:
+        case c.Binary(op="<" | "<=" as op, right=end) if head is not None and first is not None and head.step > 0:
+            last = sizes.get(end.name) if isinstance(end, c.Name) else constant(end)
+            return None if last is None else max(0, -((first - last - (op == "<=")) // head.step))
+    return None
 
 
 def _is_once(node: c.While) -> bool:

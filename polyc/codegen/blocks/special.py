@@ -53,21 +53,23 @@ def specialised(text: str, region: Region, condition: c.Expr | None = None) -> s
     scop, indent = region.scop, region.indent
     if (_OUTLINED not in text and not scop.has_versions) or not (scop.always or scop.shaped):
         return ""
-    mentioned = set(IDENTIFIER.findall(_UNUSED.sub("", _DIRECTIVE.sub("", _COMMENT.sub("", text)))))
+    told, rest = text.rstrip("\n").split("\n", 1)
+    ahead: list[str] = []
+    joined: list[c.Expr] = []
+    if condition is not None and (parts := _in_condition(rest.split("\n"), condition, indent)) is not None:
+        ahead, loops = parts
+        joined, rest = c.conjuncts(condition), "\n".join(loops)
+    mentioned, used = _mentioned(text), _mentioned(rest)
     free = scop.used_names | mentioned
     always = [one for one in scop.always if one.name in mentioned]
-    shaped = [one for one in scop.shaped if one.name in mentioned and behind(one) not in free]
+    shaped = [one for one in scop.shaped if one.name in used and behind(one) not in free]
     if not always and not shaped:
         return ""
     sizes = {one.name for one in always} | {name for one in shaped for name in one.sizes}
     equal: list[c.Expr] = [
         c.Binary("==", c.Name(one.name), c.Literal(str(one.value))) for one in scop.always if one.name in sizes
     ]
-    told, rest = text.rstrip("\n").split("\n", 1)
-    ahead: list[str] = []
-    if condition is not None and (parts := _in_condition(rest.split("\n"), condition, indent)) is not None:
-        (ahead, loops), equal = parts, [*equal, *c.conjuncts(condition)]
-        rest = "\n".join(loops)
+    equal += joined
     asked = conjunction(equal)
     if asked is None:
         return ""
@@ -75,7 +77,7 @@ def specialised(text: str, region: Region, condition: c.Expr | None = None) -> s
         told,
         *ahead,
         f"{indent}if ({expression(asked)}) {{ {_AS_CALLED}",
-        *(f"{indent}  const {one.type} {one.name} = {one.value};" for one in always),
+        *(f"{indent}  const {one.type} {one.name} = {one.value};" for one in always if one.name in used),
         *(f"{indent}  {one}" for one in shapes(shaped)),
         *_QUIET,
         rest,
@@ -84,6 +86,11 @@ def specialised(text: str, region: Region, condition: c.Expr | None = None) -> s
         otherwise(region),
     ]
     return "\n".join(lines)
+
+
+def _mentioned(text: str) -> set[str]:
+    """The words of a text that C compilers count as uses."""
+    return set(IDENTIFIER.findall(_UNUSED.sub("", _DIRECTIVE.sub("", _COMMENT.sub("", text)))))
 
 
 def is_asked(one: Always, special: str) -> bool:

@@ -318,3 +318,34 @@ def test_tables_that_data_choose_from_have_no_tiles(tmp_path: Path) -> None:
     assert found.text.count("for (int i = 0; i < n; i++)") == 1
     assert "not-tiled" in {remark.code for remark in found.program.remarks}
     assert check(region, found, sizes=(1, 2, 3, 9)) == []
+
+
+COUNTED = """
+void f(int h, int w, float a[h][w], float b[h][w])
+{
+#pragma scop
+    for (int y = 0; y < h; y++)
+        for (int x = 0; x < w; x++) {
+            float s = 0;
+            int n = 0;
+            for (int dy = -2; dy <= 1; dy++)
+                for (int dx = -2; dx <= 1; dx++)
+                    if (y + dy >= 0 && y + dy < h && x + dx >= 0 && x + dx < w) {
+                        s += a[y + dy][x + dx];
+                        n++;
+                    }
+            b[y][x] = s / n;
+        }
+#pragma endscop
+}
+"""
+
+
+def test_the_sum_and_the_count_of_a_window_share_its_loops(tmp_path: Path) -> None:
+    region = region_of(COUNTED, tmp_path)
+    result = compile_region(region, Options())
+    loops = [line.strip() for line in result.text.splitlines()]
+    beside = [loops[k - 1] for k, line in enumerate(loops) if line == "n++;"]
+    assert beside
+    assert all(line.startswith("s += ") for line in beside)
+    assert check(region, result, sizes=(1, 2, 7)) == []

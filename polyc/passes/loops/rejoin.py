@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import reduce
+from math import prod
 
 import islpy as isl
 
@@ -16,7 +17,7 @@ from polyc.model.scop import Access
 from polyc.model.tree import Band, Domain, Extension, Filter, Mark, Member, Node, Role, Sequence, walk
 from polyc.nests.nest import Outer, chain, follows, has_loops, innermost_loops, joined_member, loops_around, steps_of
 from polyc.nests.samples import sample_parameters
-from polyc.nests.strides import strides_of
+from polyc.nests.strides import UNROLLED, most_iterations, strides_of
 from polyc.passes.loops.siblings import Siblings
 from polyc.poly import among, names
 from polyc.records import dataclass, replace
@@ -31,7 +32,8 @@ def rejoin_recurrences(program: Program) -> Program:
               -> for i { for j { s = f(s, A[i][j]); t = g(t, B[i][j]); } x[i] = s; y[i] = t; }
               for i s[i] = u * s[i];  for i v[i] = max(v[i + 1], s[i]);
               -> for i { s[i] = u * s[i]; v[i] = max(v[i + 1], s[i]); }
-    requires: no dependence between the nests; one loop of the source, of which C compilers make no vectors, or whose
+    requires: no dependence between the nests; one loop of the source, of which C compilers make no vectors, or which
+              they write out with the loops around it (a sum over a window, and how many elements it has), or whose
               statements store to elements of one array, `a[2 * i]` and `a[2 * i + 1]`. Or all of an innermost loop of
               the source, with the loops around it that were taken apart: if no value goes from one iteration to
               another, so that C compilers make vectors of it as a whole, and each element is loaded once; or if a core
@@ -128,16 +130,22 @@ class _Rejoiner:
 
     def whole(self, steps: list[Filter], above: tuple[Member, ...]) -> Filter | None:
         """The innermost loop of the source of which some steps are the parts, with the loops around it that these have
-        too, where one of the parts can run in vectors alone and the one loop takes no longer than all of them."""
+        too, where one of the parts can run in vectors alone and the one loop takes no longer than all of them, or where
+        these are written out."""
         ran = reduce(isl.UnionSet.union, (step.filter for step in steps))
+        ran = ran.intersect(self.siblings.program.scop.domain)
         statements, chains = names(ran), [chain(step.child) for step in steps]
         depth = len(chains[0])
+        roles = {m.role for one in chains for m in one}
         source = self.loops.get(statements[0], ())[-depth:]
         if not all(len(one) == depth and _is_plain(step.child) for one, step in zip(chains, steps, strict=True)):
             return None
         if len(source) < depth or any(len(band.members) != 1 for band in source):
             return None
-        if {one[-1].coincident for one in chains} != {True, False}:
+        if Role.UNROLLED in roles and len(roles) > 1:
+            return None
+        few = not any(m.coincident for one in chains for m in one) and all(map(self.is_written_out, chains))
+        if {one[-1].coincident for one in chains} != {True, False} and not few:
             return None
         program, loops = self.siblings.program, [band.members[0] for band in source]
         levels = list(zip(loops, zip(*chains, strict=True), strict=True))
@@ -152,7 +160,7 @@ class _Rejoiner:
                 return None
         flow = Outer(above).same_iteration(among(program.dependences.flow, ran))
         within = Outer(tuple(loops)).same_iteration(flow)
-        if depth > 1 or not flow.is_subset(within):
+        if not few and (depth > 1 or not flow.is_subset(within)):
             threads = depth > 1 and any(len({m.coincident for m in now}) > 1 for _, now in levels)
             if not self.hides(steps, above, threads):
                 return None
@@ -160,8 +168,13 @@ class _Rejoiner:
         node = source[-1].child
         for member, now in reversed(levels):
             free = member is not loops[-1] and all(m.coincident for m in now)
-            node = Band((replace(member, coincident=free),), False, node)
+            node = Band((replace(member, coincident=free, role=now[0].role),), False, node)
         return Filter(ran, node)
+
+    def is_written_out(self, loops: tuple[Member, ...]) -> bool:
+        """Whether C compilers write some loops out, whatever the sizes: a window of few elements."""
+        counts = [most_iterations(member, self.siblings.program) for member in loops]
+        return None not in counts and prod(count or 0 for count in counts) <= UNROLLED
 
     def rows(self, node: Sequence, above: tuple[Member, ...]) -> Sequence:
         """The steps with neighbours that touch the same rows in one outer loop, if that is as it was written."""
@@ -274,9 +287,10 @@ def _inside(band: Band) -> Node:
 
 
 def _is_plain(node: Node) -> bool:
-    """Whether it is loops one in another, as they were made, around code without any."""
+    """Whether it is loops one in another, as they were made or all unrolled, around code without any."""
     loops = [m for n in walk(node) if isinstance(n, Band) for m in n.members]
-    return 0 < len(loops) == len(chain(node)) and all(m.role in (Role.LOOP, Role.POINT) for m in loops)
+    roles = {m.role for m in loops}
+    return 0 < len(loops) == len(chain(node)) and (roles == {Role.UNROLLED} or roles <= {Role.LOOP, Role.POINT})
 
 
 def _in_registers(node: Node) -> bool:

@@ -115,10 +115,12 @@ class _Placing:
             if not new or _is_concurrent(child, new) or self._varying(band, inside, above) == inside:
                 return replace(band, child=child)
             self.buffers = before
-        inside = self._varying(band, inside, above)
+        common, inside = inside, self._varying(band, inside, above)
+        # One thread alone uses it then, but C compilers may hold it in a register and store it in each thread.
+        alone = [m if k < inside or k >= common else replace(m, parallel=False) for k, m in enumerate(members)]
         if inside == 0:
-            return self._declare(band, depth, concurrent)
-        rest = replace(band, members=members[inside:])
+            return self._declare(replace(band, members=tuple(alone)), depth, concurrent)
+        rest = replace(band, members=tuple(alone[inside:]))
         below = self._declare(rest, depth + inside, concurrent)
         return replace(band, members=members[:inside], child=below)
 

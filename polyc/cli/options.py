@@ -398,6 +398,7 @@ def transform_options(values: dict[str, Any]) -> Options:
         raise click.UsageError("--sizes is for CPUs; a GPU takes --tile-sizes, --grid and --block")
     return Options(
         target=values["target"],
+        one_thread=values.get("one_thread", ""),
         fuse=values["fuse"],
         tile_sizes=values["tile_sizes"],
         time_tile=values["time_tile"],

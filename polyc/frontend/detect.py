@@ -25,22 +25,22 @@ from polyc.frontend.c.units import NotRead, NotWhole, Unit, for_loops, has_code,
 from polyc.frontend.c.worksharing import Sharing, path_to
 from polyc.frontend.memory.overlaps import CODE as OVERLAPS
 from polyc.frontend.text.asserts import asserted
-from polyc.frontend.text.chunks import MEANINGS, Chunks
+from polyc.frontend.text.chunks import MEANINGS, Chunks, without_data
 from polyc.frontend.text.foreign import KEEP, REPLACE, Pragma, foreign
 from polyc.frontend.text.named import with_plain_extrema
 from polyc.frontend.text.places import Places, Stretch
 from polyc.frontend.text.pragmas import Marked
 from polyc.frontend.text.trees import walk
-from polyc.model.scop import Region
-from polyc.model.tree import Band
+from polyc.model.scop import Region, Scop
+from polyc.model.tree import Band, Domain, Leaf, Node, Sequence
 from polyc.model.tree import walk as walk_tree
-from polyc.poly import OverBudget, greatest_of, is_over_budget, least_of
+from polyc.poly import OverBudget, greatest_of, is_over_budget, least_of, names
 from polyc.records import dataclass, field
 
-LARGEST_FUNCTION = 100_000
-"""Characters of a function that is searched."""
+LARGEST_FUNCTION, LARGEST_TABLES = 100_000, 1_000_000
+"""Characters of a function that is searched, without its tables and with them."""
 FEWEST = 2_000
-"""Iterations of a run below which threads, tiles and buffers cannot pay."""
+"""Statement instances of a run below which threads, tiles and buffers cannot pay."""
 MOST_TRIES, MOST_SECONDS = 60, 15.0
 """Runs of one function that are modelled, however long that takes, and processor time after which no others are."""
 
@@ -118,7 +118,10 @@ def worth_a_look(text: str) -> bool:
 def why_not(text: str, openmp: str = KEEP) -> str | None:
     """Why all of a function is left alone, by its preprocessed text."""
     if len(text) > LARGEST_FUNCTION:
-        return "its function is too large to be searched"
+        if len(without_data(text)) > LARGEST_FUNCTION:
+            return "its function is too large to be searched"
+        if len(text) > LARGEST_TABLES:
+            return "the tables in its function are too large to be read: declare them outside of it"
     for pragma in foreign(text):
         inside = "{" in text[: pragma.start]
         if pragma.is_construct and not (openmp == REPLACE and pragma.directive and inside):
@@ -561,8 +564,8 @@ class Detector:
             return found
         if not any(isinstance(node, Band) for node in walk_tree(scop.tree.child)):
             return dict.fromkeys(range(len(parts)), "it writes nothing that is needed")
-        if (count := iterations(region)) is not None and count < FEWEST:
-            return dict.fromkeys(range(len(parts)), f"it has {count} {FEW_ITERATIONS}")
+        if (counts := instances(scop)) is not None and sum(counts.values()) < FEWEST:
+            return dict.fromkeys(range(len(parts)), f"it has {iterations(scop.tree, counts)} {FEW_ITERATIONS}")
         return {}
 
     # --- what is told
@@ -616,14 +619,11 @@ def ahead(text: str, start: int) -> int:
     return begin
 
 
-def iterations(region: Region) -> int | None:
-    """How many statement instances a region has at most; None where that depends on sizes."""
-    total = 0
-    for statement in region.scop.statements.values():
-        domain = statement.domain.intersect_params(region.scop.known)
-        if domain.dim(isl.dim_type.set) == 0:
-            total += 1
-            continue
+def instances(scop: Scop) -> dict[str, int] | None:
+    """How many instances each statement of a region has at most; None where that depends on sizes."""
+    found: dict[str, int] = {}
+    for statement in scop.statements.values():
+        domain = statement.domain.intersect_params(scop.known)
         count = 1
         for position in range(domain.dim(isl.dim_type.set)):
             try:
@@ -633,8 +633,25 @@ def iterations(region: Region) -> int | None:
             if not (high.is_int() and low.is_int()):
                 return None
             count *= high.sub(low).to_python() + 1
-        total += count
-    return total
+        found[statement.name] = count
+    return found
+
+
+def iterations(tree: Domain, counts: dict[str, int]) -> int:
+    """How often the innermost loops of a region run at most. counts: the instances of each statement"""
+
+    def inside(node: Node, here: set[str]) -> int:
+        match node:
+            case Leaf():
+                return 0
+            case Sequence():
+                return sum(inside(step.child, here & set(names(step.filter))) for step in node.children)
+            case Band():
+                return inside(node.child, here) or max((counts[name] for name in here), default=0)
+            case _:
+                return inside(node.child, here)
+
+    return inside(tree.child, set(counts))
 
 
 def may_count(node: c_ast.Node) -> bool:

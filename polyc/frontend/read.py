@@ -22,7 +22,7 @@ from polyc.frontend.region.checks import unique
 from polyc.frontend.region.surroundings import Surroundings
 from polyc.frontend.sets.promises import names_in, parse_condition
 from polyc.frontend.text.builds import read_for_builds
-from polyc.frontend.text.chunks import Chunks, cut
+from polyc.frontend.text.chunks import Chunks, cut, without_data
 from polyc.frontend.text.numbers import chosen_numbers
 from polyc.frontend.text.places import Places, Stretch
 from polyc.frontend.text.pragmas import Marked, Pragmas, find_pragmas, following, place_regions, tell_unplaced
@@ -281,8 +281,7 @@ class _Reader:
         return self.region(marked, scop, parsed)
 
     def too_large(self, index: int, group: list[Marked]) -> Diagnostic | None:
-        function = self.chunks.items[index]
-        if function.end - function.start > LARGEST_FUNCTION:
+        if len(without_data(self.chunks.text_of(index))) > LARGEST_FUNCTION:
             return self.complaint(group[0], "the function around this region is too large")
         large = [m for m in group if m.end - m.body > LARGEST_REGION]
         return self.complaint(large[0], "this region is too large") if large else None

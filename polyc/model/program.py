@@ -23,6 +23,8 @@ class Options:
 
     target: str = "openmp"
     """`openmp` or `c`; `cuda` or `opencl` for a GPU."""
+    one_thread: str = ""
+    """Why the target is `c` where the user did not ask for it; "" where it was asked for."""
     fuse: str = "basteln"
     """`basteln`, or isl's own `min`, `smart`, `max`."""
     tile_sizes: tuple[int, ...] | str | None = "auto"

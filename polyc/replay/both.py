@@ -131,7 +131,8 @@ class Both:
                 ran = self.run(self.both, REGION, sizes, Machine(fuel=fuel, tag=tag), overlap)
             except Raced as reason:
                 raise Outside(str(reason)) from None
-            if not ran.machine.faults and all(cells.stays_inside for cells in ran.arrays.values()):
+            stays_inside = all(cells.stays_inside for cells in ran.arrays.values()) and ran.machine.outside() is None
+            if not ran.machine.faults and stays_inside:
                 return ran
             self.most = RANGES[0]
         raise Outside("it does at these sizes")

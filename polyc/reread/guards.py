@@ -78,6 +78,9 @@ def _behind(scop: Scop, rendered: Rendered) -> tuple[c.Stmt, ...]:
     floats = {array.c_name for array in scop.arrays.values() if array.element.kind != "int"}
     wholes = [one.expr for one in scop.parameters if one.type.kind == "int"]
     types: dict[str, set[str]] = {}
+    for array in scop.arrays.values():  # counters that are read behind their loops
+        if not array.rank:
+            types.setdefault(array.c_name, set()).add(array.element.text)
     for one in scop.statements.values():
         for name, type_ in zip(one.loops, one.loop_types, strict=True):
             types.setdefault(name, set()).add(type_.text)

@@ -71,6 +71,7 @@ def behind_search(
         raise Unseen("a value of it may be rounded otherwise")
     for loop in loops:
         walk.alone(loop)
+        walk.scoped(loop, set(walk.ends))
     return statements[count + len(loops) :]
 
 
@@ -87,11 +88,10 @@ class _Walk:
     """The variables that the search declares, but those that its loops count in."""
     depth: int = 0
     """Loops around."""
-    counters: list[str] = field(default_factory=list)
     values: list[c.Expr] = field(default_factory=list)
     """In the place of counters around: these have values, as the heads of their loops were evaluated."""
     fresh: list[c.Stmt] = field(default_factory=list)
-    """What was kept in this block since something was assigned."""
+    """What was kept in this block, or ahead of the branch that it is, since something was assigned."""
     ends: frozenset[str] = field(init=False)
     """The variables in which it keeps the first and the last elements."""
     written: set[str] = field(init=False)
@@ -126,9 +126,10 @@ class _Walk:
                 other = found[at] if at < len(found) else None
                 if isinstance(other, c.If) and other.condition == condition:
                     self.read(condition)
+                    before = [] if assigned_scalars(condition) else list(self.fresh)
                     for branch, there in ((then, other.then), (otherwise, other.otherwise)):
                         inside = list(c.items(there))
-                        self.fresh.clear()
+                        self.fresh = list(before)
                         if self.covered(branch, inside, 0, free) != len(inside):
                             raise Unseen("a branch of it does something that the region does not")
                     self.fresh.clear()
@@ -150,7 +151,7 @@ class _Walk:
         return at
 
     def same(self, wanted: c.Stmt, value: c.Expr | None, found: list[c.Stmt], at: int, free: bool) -> int:
-        if free or not self.depth or at >= len(found) or found[at] != wanted:
+        if free or at >= len(found) or found[at] != wanted:
             raise Unseen("it does not assign what the region assigns")
         if value is not None:
             self.read(value)
@@ -179,17 +180,14 @@ class _Walk:
         if has_jump(node.body):
             raise Unseen("a loop of the region may end early")
         inside = list(c.items(other.body))
-        if not self.depth:
-            while inside and isinstance(inside[0], c.Decl) and inside[0].init is None and not self.declares(inside[0]):
-                inside.pop(0)
+        while inside and isinstance(inside[0], c.Decl) and inside[0].init is None and not self.declares(inside[0]):
+            inside.pop(0)
         self.depth += 1
-        self.counters.append(head.key)
         for part in parts:
             self.read(part)
         self.fresh.clear()
         end = self.covered(node.body, inside, 0)
         self.fresh.clear()
-        self.counters.pop()
         self.depth -= 1
         if end != len(inside):
             raise Unseen("a loop of it does something that the region does not")
@@ -325,27 +323,31 @@ class _Walk:
                     yield from self.references(child, certain)
 
     def read(self, expr: c.Node) -> None:
-        """What the search evaluates has the value that it has in the region."""
+        """What the search evaluates calls nothing that may do something."""
         for node in c.walk(expr):
             if isinstance(node, c.Call) and node.function not in PURE:
                 raise Unseen("it calls a function")
-            if isinstance(node, c.Name) and node.name in self.written - self.own - set(self.counters):
-                raise Unseen(f"it reads '{node.name}', which the region writes")
 
     def alone(self, loop: c.Stmt, known: Set[str] = frozenset()) -> None:
-        """The iterations of the outermost loops share nothing but the ends that they keep; and `known` variables, where
-        one thread runs them."""
+        """The iterations of the outermost loops share nothing but the ends that they keep; and `known` variables, which
+        branches around them declare, where one thread runs them. What is run outside of loops sets no others."""
+        if any(not isinstance(target, c.Name) for target in lvalues(loop)):
+            raise Unseen("it writes to memory")
         match loop:
-            case c.If(then=then, otherwise=otherwise):
+            case c.If(condition=condition, then=then, otherwise=otherwise):
+                self.alone(c.ExprStmt(condition), known)
                 for items in (c.items(then), c.items(otherwise)):
-                    begun = {item.name for item in items if isinstance(item, c.Decl) and item.init is not None}
+                    begun = set(known)
                     for part in items:
-                        self.alone(part, known | begun)
+                        self.alone(part, begun)
+                        if isinstance(part, c.Decl) and part.init is not None:
+                            begun.add(part.name)
+            case c.ExprStmt(expr=expr) | c.Decl(init=expr) if expr is not None:
+                if assigned_scalars(expr) - self.ends - known:
+                    raise Unseen("it assigns what is not its own")
             case c.For(body=body, pragmas=pragmas):
                 ends = assigned_scalars(body) & self.ends
                 inside = {item.name for item in c.walk(body) if isinstance(item, c.Decl)}
-                if any(not isinstance(target, c.Name) for target in lvalues(body)):
-                    raise Unseen("it writes to memory")
                 if assigned_scalars(body) - ends - inside - (set() if pragmas else known):
                     raise Unseen("its iterations share a variable")
                 items = c.items(body)
@@ -356,6 +358,24 @@ class _Walk:
                 self.clauses(pragmas, ends)
                 if any(isinstance(n, c.For) and n.pragmas for n in c.walk(body)):
                     raise Unseen("an inner loop of it has a pragma")
+
+    def scoped(self, node: c.Node, known: Set[str]) -> None:
+        """What the region writes, the search has in variables that are declared where it uses them.
+
+        known: those that are declared around
+        """
+        match node:
+            case c.Name(name=name) if name in self.written - known:
+                raise Unseen(f"it uses '{name}', which the region writes")
+            case c.Block() | c.For():
+                known = set(known)
+                for child in c.children(node):
+                    self.scoped(child, known)
+                    if isinstance(child, c.Decl):
+                        known.add(child.name)
+            case _:
+                for child in c.children(node):
+                    self.scoped(child, known)
 
     def clauses(self, pragmas: tuple[str, ...], ends: set[str]) -> None:
         if not pragmas:

@@ -194,6 +194,19 @@ def test_openmp_of_the_user(cc: Cc, tmp_path: Path) -> None:
     assert has_threads(tmp_path / "kernel.o")
 
 
+def test_why_no_loop_runs_in_parallel(cc: Cc, tmp_path: Path) -> None:
+    """A user who chose no target is told what did."""
+    own = "void g(int n, double *a)\n{\n#pragma omp parallel for\n    for (int i = 0; i < n; i++) a[i] += 1;\n}\n"
+    text = "void f(int n, double *restrict a)\n{\n    for (int i = 0; i < n; i++)\n        a[i] = a[i] * a[i];\n}\n"
+    (tmp_path / "own.c").write_text(own + text)
+    told = checked(cc("-c", "own.c", "-Xpolyc", "-v"))
+    assert "the file speaks of OpenMP and is compiled without -fopenmp" in told
+    (tmp_path / "own.c").write_text(text)
+    assert "-fno-openmp allows no parallel loops" in checked(cc("-fno-openmp", "-c", "own.c", "-Xpolyc", "-v"))
+    asked = checked(cc("-c", "own.c", "-Xpolyc", "-v", "-Xpolyc", "--target=c"))
+    assert "--target c prints no parallel loops" in asked
+
+
 def test_parallel_loops_of_the_user_are_replaced(cc: Cc, tmp_path: Path) -> None:
     (tmp_path / "own.c").write_text(
         "#ifdef _OPENMP\n#include <omp.h>\nint threads(void) { return omp_get_max_threads(); }\n#else\n"

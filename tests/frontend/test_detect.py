@@ -74,6 +74,30 @@ def test_what_stands_between_ends_a_region(between: str, reason: str | None, tmp
 
 
 @pytest.mark.parametrize(
+    ("loop", "count"),
+    [
+        ("for (int i = 0; i < 999; i++) { a[i] = b[i] + 1; b[i] = 2; }", 999),
+        ("for (int i = 0; i < 20; i++) { b[i] = 0; for (int j = 0; j < 30; j++) b[i] += a[j]; }", 600),
+        ("for (int i = 0; i < 20; i++) { a[i] = 0; } for (int i = 0; i < 30; i++) b[i] = 1;", 50),
+    ],
+)
+def test_iterations_are_counted_not_statements(loop: str, count: int, tmp_path: Path) -> None:
+    text = f"void f(double *restrict a, double *restrict b)\n{{\n {loop}\n}}\n"
+    assert f"it has {count} iterations only: nothing would be gained" in reasons(found_in(text, tmp_path))
+
+
+def test_a_table_does_not_make_a_function_large(tmp_path: Path) -> None:
+    table = "static const int t[][2] = {" + "{1, 2}, " * 15_000 + "};"
+    head = "void f(int n, double *restrict a, double *restrict b)\n{\n"
+    assert len(table) > 100_000
+    assert lines(found_in(f"{head} {table}\n {LOOP}\n}}\n", tmp_path)) == [(4, 4)]
+    statements = "n = n + 1;" * 15_000
+    assert reasons(found_in(f"{head} {statements}\n {LOOP}\n}}\n", tmp_path)) == [
+        "its function is too large to be searched"
+    ]
+
+
+@pytest.mark.parametrize(
     ("loop", "cut"),
     [
         (f"int x = 0; {LOOP} g2(x);", ("int x = 0;", "g2(x);")),

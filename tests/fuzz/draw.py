@@ -63,6 +63,10 @@ class Maker(Windows):
             self.nests.append(self.masked_nest())
         elif self.wide and self.chance(3):
             self.nests.append(self.partly_nest())
+        elif self.wide and self.chance(3):
+            self.nests.append(self.branched_nest())
+        elif self.wide and self.chance(3):
+            self.nests.append(self.gathered_nest())
         else:
             self.add_plain_nest()
         if self.wide and self.nests and self.chance(6):

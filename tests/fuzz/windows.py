@@ -15,6 +15,7 @@ from tests.fuzz.model import (
     Fresh,
     If,
     Item,
+    Let,
     Linear,
     Logic,
     Loop,
@@ -124,6 +125,43 @@ class Windows(Ordinary):
             inner = If(test, (inner,), (again(),) if self.chance(50) else ())
         mask = DataTest(self.pick((">", "<", "!=")), self.value(names, [], 0), Number(self.integer(0, 6)))
         return self.around(loops, (first, If(mask, (own, inner))))
+
+    def branched_nest(self) -> Item:
+        """Loops below a branch that stands in no loop, as far as variables of the branch say."""
+
+        def side() -> Item:
+            last = self.fresh("last")
+            loop = Loop("i", Linear(), Linear(((last, 1),)), 1, (), "<", self.outside)
+            inner = self.drawn_loops(self.pick((0, 1)), [loop.name])
+            names = [loop.name, *(one.name for one in inner)]
+            target = self.target(len(names))
+            index = Data(self.index_array().name, Linear(((loop.name, 1),)))
+            source = self.source(1)
+            if source.rank != 1:
+                source = self.new_array(1, "argument")
+            read = Read(Access(source.name, (index,), self.member(source)))
+            item: Item = self.assign(target, self.place(target, names), Op("+", read, self.value(names, [], 1)))
+            if self.chance(40):
+                item = If(DataTest(self.pick((">", "<")), read, Number(self.integer(0, 6))), (item,))
+            return Let(last, "int", self.size(), (self.around([loop, *inner], (item,)),))
+
+        test = Compare(self.pick(("<", ">", "!=")), self.size(), Linear((), self.pick((3, 8, 20))))
+        return If(test, (side(),), (side(),) if self.chance(60) else ())
+
+    def gathered_nest(self) -> Item:
+        """A sum over all iterations of what an inner loop finds for each, and of elements that data choose."""
+        loops = self.drawn_loops(1, [])
+        names = [loop.name for loop in loops]
+        total = Declare(self.fresh("s"), self.sum_type(), Number(self.integer(0, 6)))
+        (inner,) = self.drawn_loops(1, names)
+        update = Update(total.name, "+=", self.value([*names, inner.name], [], 1))
+        source = self.new_array(1, "argument")
+        index = Data(self.index_array().name, Linear(((names[0], 1),)))
+        read = Read(Access(source.name, (index,), self.member(source)))
+        target = self.target(1)
+        place = Access(target.name, (Linear((), self.integer(0, 3)),), self.member(target))
+        item = self.assign(target, place, Op(self.pick(("+", "-")), Temporary(total.name), read))
+        return self.around(loops, (total, replace(inner, body=(update,)), replace(item, op=self.pick(("+=", "-=")))))
 
     def inside(self, place: Linear, end: Linear) -> Logic:
         """The test of an index against both ends of a row."""

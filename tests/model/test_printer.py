@@ -18,6 +18,13 @@ OR = c.Binary("||", c.Binary("<=", A, N), c.Binary("<=", B, c.Literal("0")))
 CODEGEN = Path(polyc.codegen.__file__).parent
 
 
+def test_lengths_that_begin_with_a_star() -> None:
+    """pycparser, which reads what is printed, takes `[*` for a length that is not given."""
+    rows = c.Decl("double", "t", (c.Binary("+", c.Name("*n"), c.Literal("1")), c.Name("m")))
+    assert statement(rows) == ["double t[(*n + 1)][m];"]
+    assert expression(c.ArrayRef("t", (c.Name("*n"),))) == "t[*n]"
+
+
 @pytest.mark.parametrize(
     ("expr", "text"),
     [

@@ -511,6 +511,32 @@ def test_sizes_with_which_the_region_itself_leaves_a_row_prove_nothing() -> None
     assert found.kind == "agrees"
 
 
+def test_sizes_with_which_a_function_of_the_region_leaves_its_array_prove_nothing() -> None:
+    text = """
+static void first(float *d, int n) { float z[n + 1]; z[1] = 2; d[0] = n; }
+void f(int w, int h, float *a)
+{
+    for (int j = 0; j < h; j++) {
+        float d[w];
+        first(d, w);
+        for (int i = 0; i < w; i++)
+            a[j * w + i] = d[0];
+    }
+}
+"""
+    (region,) = read("t.c", InputOptions(detect=True), text=text).regions
+    inlined = """for (long j = 0; j < h; j++) {
+  float z[w + 1];
+  z[1] = 2;
+  for (long i = 0; i < w; i++)
+    a[j * w + i] = w;
+}"""
+    found = with_text(region, inlined)
+    assert (found.kind, found.reason) == ("agrees", "")
+    wrong = with_text(region, inlined.replace("w + 1", "1"))
+    assert wrong.reason == "z has 1 elements, and number 1 is written"
+
+
 def too_long(*_: object) -> None:
     raise OverBudget
 

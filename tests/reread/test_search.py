@@ -9,6 +9,7 @@ import pytest
 
 from polyc.analysis.expressions.facts import mentions, with_value
 from polyc.codegen.render import render_region
+from polyc.codegen.text.printer import expression
 from polyc.frontend import read
 from polyc.model import ctree as c
 from polyc.model.printed import Rendered
@@ -177,6 +178,136 @@ def test_what_a_condition_touches_at_the_ends_of_a_loop(name: str) -> None:
         assert_refused(found, without(keeps(name)))
     else:
         assert guard_faults(*found) == []
+
+
+BRANCHES = """
+void scale(int *n, double *x, const int *at, int *step, double *s)
+{
+    int last, i, k, ix;
+    if (*step == 1) {
+        last = *n;
+        for (i = 1; i <= last; ++i)
+            x[i] = *s * s[at[i]];
+    } else {
+        ix = 1;
+        last = *n;
+        for (i = 1; i <= last; ++i) {
+            if (at[i] > 0)
+                k = at[i];
+            else
+                k = 2;
+            x[ix] += s[k];
+            ix += *step;
+        }
+    }
+}
+"""
+LESS: dict[str, Change] = {
+    **{f"no {name}": without(keeps(name)) for name in ("x_first", "s_last", "k")},
+    "another end": exchanged(c.Name("*n"), c.Name("*step")),
+    "no own end": without(lambda item: isinstance(item, c.Decl) and item.name == "last"),
+    "a variable of the user's": without(lambda item: isinstance(item, c.Decl) and item.name == "k"),
+    "an end that is not its own": lambda node: (
+        c.ExprStmt(c.Assign("=", c.Name("last"), node.init))
+        if isinstance(node, c.Decl) and node.name == "last"
+        else None
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def branches() -> tuple[Scop, Rendered]:
+    (region,) = read("t.c", InputOptions(detect=True), text=BRANCHES).regions
+    return region.scop, render_region(compile_region(region, Options()).program, region, True)
+
+
+def test_branches_with_variables_of_their_own_are_looked_at(branches: tuple[Scop, Rendered]) -> None:
+    """The loops below them in threads."""
+    assert guard_faults(*branches) == []
+    search = branches[0].search
+    assert search is not None
+    assert [n.pragmas != () for s in search.loops for n in c.walk(s) if isinstance(n, c.For)] == [True, True]
+
+
+@pytest.mark.parametrize("name", LESS)
+def test_less_of_a_branch_is_refused(name: str, branches: tuple[Scop, Rendered]) -> None:
+    assert_refused(branches, LESS[name])
+
+
+def test_what_a_condition_touches_counts_below_it_as_well() -> None:
+    text = """
+void update(int n, const int *at, const double *x, double *y, const double *z, const double *s)
+{
+    for (int j = 1; j <= n; ++j)
+        if (x[at[j]] != 0) {
+            double t = *s * x[at[j]];
+            for (int i = 1; i <= j; ++i)
+                y[i] += t * z[at[i]];
+        }
+}
+"""
+    (region,) = read("t.c", InputOptions(detect=True), text=text).regions
+    assert region.scop.search is not None
+    assert guard_faults(region.scop, render_region(compile_region(region, Options()).program, region, True)) == []
+
+
+def test_a_counter_that_is_read_behind_its_loop() -> None:
+    text = """
+void scale(int *m, int n, double *a, int width, double factor, int last, int again)
+{
+    int i, j, first;
+again:
+    for (j = 1; j <= n; ++j) {
+        first = *m;
+        for (i = (first >= 1 ? first : 1); i <= last; ++i)
+            a[i + j * width] *= factor;
+    }
+    if (again-- > 0)
+        goto again;
+}
+"""
+    (region,) = read("t.c", InputOptions(detect=True), text=text).regions
+    assert region.scop.search is not None
+    assert guard_faults(region.scop, render_region(compile_region(region, Options()).program, region, True)) == []
+
+
+def test_what_one_loop_leaves_to_the_next_one_is_not_seen_in_another_variable() -> None:
+    """Each loop of a search has a variable of its own; the region's second loop reads that of the first one."""
+    text = """
+void f(int n, const int *at, const double *x, double *y, int more)
+{
+    int k;
+again:
+    for (int i = 0; i < n; i++) {
+        k = at[i];
+        y[i] = x[k];
+    }
+    for (int i = 0; i < n; i++) {
+        k = at[i] + 1;
+        y[i] += x[k];
+    }
+    if (more-- > 0)
+        goto again;
+}
+"""
+    (region,) = read("t.c", InputOptions(detect=True), text=text).regions
+    scop, rendered = region.scop, render_region(compile_region(region, Options()).program, region, True)
+    assert guard_faults(scop, rendered) == []
+    assert scop.search is not None
+    assert rendered.question is not None
+    sets = next(n for s in scop.search.source for n in c.walk(s) if keeps("k")(n) and "1" in expression(n.expr))
+
+    def left(node: c.Node) -> c.Node | None:
+        if not isinstance(node, c.Block) or sets not in node.body:
+            return None
+        return c.Block(tuple(n for n in node.body if n != sets and not isinstance(n, c.Decl)))
+
+    source = tuple(c.rewrite(item, left) for item in scop.search.source)
+    body = tuple(c.rewrite(item, left) for item in rendered.question.body)
+    assert body != rendered.question.body
+    other = replace(scop, search=replace(scop.search, source=source))
+    (fault,) = guard_faults(other, replace(rendered, question=replace(rendered.question, body=body)))
+    assert "'k'" in fault.witness
 
 
 STEPS = """

@@ -73,6 +73,16 @@ def test_what_the_frontend_parts(name: str) -> None:
     assert parting_faults(region.scop.whole, region.scop) == []
 
 
+def test_a_sum_of_elements_that_data_choose() -> None:
+    """What it reads is known roughly only, so that it waits as a whole for the value of the scalar."""
+    whole, scop = parted(
+        SUMS.replace("s * b[i]", "s * a[0][at[i]]").replace("double *restrict t", "double *restrict t, const int *at")
+    )
+    (made,) = scop.arrays.keys() - whole.arrays.keys()
+    assert made == "s_each"
+    assert parting_faults(whole, scop) == []
+
+
 def test_an_order_that_loses_values() -> None:
     whole, scop = parted(SUMS)
     assert parting_faults(whole, scop) == []

@@ -89,8 +89,11 @@ def is_plain(index: c.Expr) -> bool:
 
 
 def indices(expr: c.Expr) -> Iterator[c.Expr]:
-    """The subscripts of a reference, of its members too."""
+    """The subscripts of a reference, of its members too; 0 of `*a`."""
     match expr:
+        case c.Unary(op="*", operand=inner) if not isinstance(inner, c.Binary):
+            yield from indices(inner)
+            yield c.Literal("0")
         case c.Subscript(base=base, index=index):
             yield from indices(base)
             yield index

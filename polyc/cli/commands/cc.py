@@ -38,6 +38,10 @@ LONGEST_LINE = 100_000
 _LOOP = re.compile(r"\bfor\b|^[ \t]*#[ \t]*pragma[ \t]+scop\b", re.MULTILINE)
 _OWN_PRAGMA = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+polyc\b[^\n]*", re.MULTILINE)
 _SPEAKS_OF_OPENMP = re.compile(r"\b_OPENMP\b|^[ \t]*#[ \t]*pragma[ \t]+omp\b|\bomp\.h\b", re.MULTILINE)
+_FORBIDDEN = "-fno-openmp allows no parallel loops"
+_NOT_WOKEN = (
+    "the file speaks of OpenMP and is compiled without -fopenmp, so that no loop runs in parallel: add -fopenmp"
+)
 _PARALLEL = re.compile(r"^(?:#pragma omp\b|[ \t]*polyc_(?:plain_)?simd$)", re.MULTILINE)
 _NOT_MODELLED = """
 -fwrapv -fno-strict-overflow -ftrapv -traditional-cpp -traditional
@@ -325,7 +329,8 @@ class _Build:
         woken = False
         if self.line.openmp is False or (self.line.openmp is None and _SPEAKS_OF_OPENMP.search(text)):
             woken = self.line.openmp is None and values["openmp"] == "replace"
-            values["target"] = values["target"] if woken else "c"
+            if not woken and values["target"] != "c":
+                values |= {"target": "c", "one_thread": _FORBIDDEN if self.line.openmp is False else _NOT_WOKEN}
         values["flags"] = (*self.line.reading, *(["-fopenmp"] if woken else []))
         values["any_build"] = False
         key = self.key(source, text, values)

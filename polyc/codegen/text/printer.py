@@ -52,8 +52,9 @@ def broken(expr: c.Expr, column: int) -> str:
 
 
 def brackets(extents: Iterable[c.Expr]) -> str:
-    """`[n][m + 1]`."""
-    return "".join(f"[{expression(extent)}]" for extent in extents)
+    """`[n][m + 1]`; `[(*n + 1)]`, as pycparser takes `[*` for a length that is not given."""
+    texts = map(expression, extents)
+    return "".join(f"[({text})]" if text.startswith("*") else f"[{text}]" for text in texts)
 
 
 def _expr(expr: c.Expr) -> tuple[str, int]:
@@ -64,7 +65,7 @@ def _expr(expr: c.Expr) -> tuple[str, int]:
         case c.Name(name=name) | c.ArrayRef(array=name, subscripts=()):
             return name, _UNARY if name[0] == "*" else _PRIMARY
         case c.ArrayRef(array=array, subscripts=subscripts):
-            return array + brackets(subscripts), _POSTFIX
+            return array + "".join(f"[{expression(subscript)}]" for subscript in subscripts), _POSTFIX
         case c.Subscript(base=base, index=index):
             return f"{_at_least(base, _POSTFIX)}[{expression(index)}]", _POSTFIX
         case c.Member(base=base, field=name, arrow=arrow):

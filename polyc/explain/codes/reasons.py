@@ -329,8 +329,9 @@ OUTCOMES: dict[str, Code] = {
     ),
     "target-c": Code(
         "The target has no threads",
-        "`--target c` prints no parallel loops.",
-        "`--target openmp`, the default, does.",
+        "`--target c` prints no parallel loops. `polyc cc` prints none either with `-fno-openmp`, and for a file that "
+        "speaks of OpenMP (a pragma, `_OPENMP`, `omp.h`) and is compiled without `-fopenmp`.",
+        "`--target openmp`, the default, does. Compile such a file with `-fopenmp`.",
     ),
 }
 """Reasons that the report gives for loops of which no pass had to decide anything."""

@@ -135,7 +135,7 @@ class Reasons:
         if what == "tiled" and self.program.options.tile_sizes is None:
             return Reason("tiling-off", "--tile-sizes none")
         if what == "parallel" and self.program.options.target == "c":
-            return Reason("target-c", "--target c prints no parallel loops")
+            return Reason("target-c", self.program.options.one_thread or "--target c prints no parallel loops")
         wishes = [self.program.scop.wishes[name] for name in statements if name in self.program.scop.wishes]
         if what == "parallel" and any(not wish.parallel for wish in wishes):
             return Reason("asked", "parallel(no) asks for that")

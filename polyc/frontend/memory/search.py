@@ -299,27 +299,29 @@ class _Slicer:
 
     # --- the loops as a whole
 
-    def outermost(self, node: c.Stmt) -> c.Stmt:
-        """A top statement whose outermost loops run in parallel, with variables of their own."""
+    def outermost(self, node: c.Stmt, around: frozenset[str] = frozenset()) -> c.Stmt:
+        """A top statement whose outermost loops run in parallel, with variables of their own.
+
+        around: the variables that branches around it declare; a loop that changes one runs in one thread
+        """
         match node:
             case c.For():
-                return self.parallel(node)
+                return self.parallel(node, around)
             case c.If(then=then, otherwise=otherwise):
                 return replace(
                     node,
-                    then=self.outermost(then),
-                    otherwise=None if otherwise is None else self.outermost(otherwise),
+                    then=self.outermost(then, around),
+                    otherwise=None if otherwise is None else self.outermost(otherwise, around),
                 )
             case c.Block(body=items):
-                if any(isinstance(item, c.Decl) for item in items):
-                    return node  # one iteration of a loop that is none any more: one thread runs it
-                return c.Block(tuple(self.outermost(item) for item in items))
-        if assigned_scalars(node) & self.needed or (isinstance(node, c.Decl) and node.name in self.needed):
+                around |= {item.name for item in items if isinstance(item, c.Decl)}
+                return c.Block(tuple(self.outermost(item, around) for item in items))
+        if (assigned_scalars(node) | ({node.name} if isinstance(node, c.Decl) else set())) & self.needed - around:
             raise NotFound("a variable that is set before the loops decides it")
         return node
 
-    def parallel(self, node: c.For) -> c.For:
-        declared = {item.name for item in c.walk(node) if isinstance(item, c.Decl)}
+    def parallel(self, node: c.For, around: frozenset[str]) -> c.For:
+        declared = {item.name for item in c.walk(node) if isinstance(item, c.Decl)} | around
         kept = {name for both in self.ends.values() for name in both}
         used = (mentions(node) & self.needed) - declared
         if used - assigned_scalars(node):
@@ -345,6 +347,7 @@ class _Slicer:
             and isinstance(node.condition, c.Binary)
             and node.condition.op in ("<", "<=", ">", ">=")
             and node.condition.left == c.Name(head.key)
+            and not assigned_scalars(node) & around
         )
         pragmas = (" ".join(["omp parallel for", *clauses]),) if canonical and clauses else ()
         return replace(node, body=inner, pragmas=pragmas)

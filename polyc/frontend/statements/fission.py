@@ -140,14 +140,14 @@ class _Nest:
         mine = {node.ref for node in c.walk(update.target) if isinstance(node, c.ArrayRef)}
         left = tuple(raw for raw in draft.accesses if raw.ref in mine)
         certain = all(raw.exact and raw.kind in (READ, WRITE) for raw in left)
-        if element is None or alone or self.waits(value) or not certain:
-            return None
+        if element is None or alone or self.waits(value) or not certain or draft.opaque:
+            return None  # of a statement that is kept whole, what it reads is not known well enough to store its value
         name, cell = self.array(f"{own}_part", element, taken)
         others = (raw for raw in draft.accesses if raw.ref not in mine)
         store = c.ExprStmt(c.Assign("=", cell, value), draft.span)
         kept = replace(draft, accesses=(*others, self.raw(draft.env, name, WRITE)), body=store)
         body = c.ExprStmt(replace(update, value=cell), draft.span)
-        taking = replace(draft, accesses=(*left, self.raw(draft.env, name, READ)), body=body, opaque=False)
+        taking = replace(draft, accesses=(*left, self.raw(draft.env, name, READ)), body=body)
         return [kept], taking, [name]
 
     def waits(self, value: c.Expr) -> bool:

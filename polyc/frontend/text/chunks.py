@@ -26,6 +26,7 @@ KEYWORDS = frozenset(_WORDS.split())
 _LOOPS = frozenset({"for", "while"})
 _OLD_STYLE = re.compile(r"(?!typedef\b)[\w *]*\w ?\([\w, ]*\) ?[A-Za-z_]")
 _BRACES = re.compile(r"\{[^{}]*\}")
+_DATA = re.compile(r"\{[^{};]*\}")
 
 
 _ERRNO = re.compile(r"\b(?:errno|_errno|__error|__errno_location)\b")
@@ -218,6 +219,13 @@ def drop_attributes(text: str) -> str:
         position = stop
     out.append(text[position:])
     return "".join(out)
+
+
+def without_data(text: str) -> str:
+    """A text with 0 in the place of each list of values: of what stands in braces without a statement."""
+    while (less := _DATA.sub("0", text)) != text:
+        text = less
+    return text
 
 
 def close_paren(text: str, position: int) -> int:

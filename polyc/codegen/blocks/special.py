@@ -73,10 +73,11 @@ def specialised(text: str, region: Region, condition: c.Expr | None = None) -> s
     asked = conjunction(equal)
     if asked is None:
         return ""
+    test = expression(asked)
     lines = [
         told,
         *ahead,
-        f"{indent}if ({expression(asked)}) {{ {_AS_CALLED}",
+        f"{indent}if ({test}) {{ {_AS_CALLED}",
         *(f"{indent}  const {one.type} {one.name} = {one.value};" for one in always if one.name in used),
         *(f"{indent}  {one}" for one in shapes(shaped)),
         *_QUIET,
@@ -101,7 +102,8 @@ def is_asked(one: Always, special: str) -> bool:
 
 def _in_condition(lines: list[str], condition: c.Expr, indent: str) -> tuple[list[str], list[str]] | None:
     """The macros of a text that is nothing but its condition, and what runs under it; None of any other text."""
-    begin, head, other = f"{indent}{{", f"{indent}  if ({expression(condition)}) {{", f"{indent}  {OTHER_BRANCH}"
+    test = expression(condition)
+    begin, head, other = f"{indent}{{", f"{indent}  if ({test}) {{", f"{indent}  {OTHER_BRANCH}"
     if begin not in lines or lines.count(other) != 1:
         return None
     first, last = lines.index(begin), lines.index(other)

@@ -55,10 +55,10 @@ def specialised(text: str, region: Region, condition: c.Expr | None = None) -> s
         return ""
     told, rest = text.rstrip("\n").split("\n", 1)
     ahead: list[str] = []
-    joined: list[c.Expr] = []
+    joined: c.Expr | None = None
     if condition is not None and (parts := _in_condition(rest.split("\n"), condition, indent)) is not None:
         ahead, loops = parts
-        joined, rest = c.conjuncts(condition), "\n".join(loops)
+        joined, rest = condition, "\n".join(loops)
     mentioned, used = _mentioned(text), _mentioned(rest)
     free = scop.used_names | mentioned
     always = [one for one in scop.always if one.name in mentioned]
@@ -69,11 +69,10 @@ def specialised(text: str, region: Region, condition: c.Expr | None = None) -> s
     equal: list[c.Expr] = [
         c.Binary("==", c.Name(one.name), c.Literal(str(one.value))) for one in scop.always if one.name in sizes
     ]
-    equal += joined
     asked = conjunction(equal)
     if asked is None:
         return ""
-    test = expression(asked)
+    test = expression(asked if joined is None else _first(asked, joined))
     lines = [
         told,
         *ahead,
@@ -87,6 +86,14 @@ def specialised(text: str, region: Region, condition: c.Expr | None = None) -> s
         otherwise(region),
     ]
     return "\n".join(lines)
+
+
+def _first(asked: c.Expr, condition: c.Expr) -> c.Expr:
+    """`a && b && c`, of which `b && c` is printed as it is by itself."""
+    match condition:
+        case c.Binary(op="&&", left=left, right=right):
+            return c.Binary("&&", _first(asked, left), right)
+    return c.Binary("&&", asked, condition)
 
 
 def _mentioned(text: str) -> set[str]:

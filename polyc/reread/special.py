@@ -25,6 +25,7 @@ _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 _GCC = r'#if defined\(__GNUC__\) && !defined\(__clang__\)|#endif|#pragma GCC diagnostic (?:push|pop|ignored "[-\w]+")'
 _WARNINGS = re.compile(rf"^(?:{_GCC})$", re.MULTILINE)
 _ASKED = re.compile(r"(\w+) == (-?\d+)")
+_SAME = re.compile(r"\w+ = = (?:- )?\d+")
 _SIZE = re.compile(r"const ([\w ]+) (\w+) = (-?\d+)")
 _ROWS = re.compile(r"([\w ]+) \( \* const (\w+) \)((?: \[ \d+ \])+) = (\w+)")
 
@@ -85,8 +86,9 @@ def _wrong(program: Program, region: Region, text: str, special: str) -> str | N
 
 
 def _under_both(region: Region, text: str, special: str, behind: list[str]) -> tuple[list[str], list[str]] | None:
-    """What stands before the loops of a text, and behind them, in a version with its condition: without that, and where
-    the text is nothing but this condition. None where there are other loops, or another condition, macros or branch."""
+    """What stands before the loops of a text, and behind them, in a version with its condition: of that, what it says
+    of sizes. None where the text is more than this condition, and where there are other loops, or another condition,
+    macros or branch."""
     hidden = [HIDDEN.findall(_WARNINGS.sub("", one)) for one in (text, special)]
     words, found = (words_of(_WARNINGS.sub("", one)) for one in (text, special))
     if words[:3] != ["{", "if", "("] or hidden[0] != hidden[1] or found[:2] != ["if", "("]:
@@ -102,14 +104,16 @@ def _under_both(region: Region, text: str, special: str, behind: list[str]) -> t
     if found[-len(behind) :] != behind:
         return None
     forms = [["&", "&", "(", *asked, ")"], *([["&", "&", *asked]] if _binds(asked) else [])]
-    joined = next((form for form in forms if found[:both][-len(form) :] == form), None)
-    if joined is None:
+    own = next((found[2 : both - len(form)] for form in forms if found[2:both][-len(form) :] == form), None)
+    if own is None and found[2:both] != asked:
         return None
+    sizes = [term for term in _terms(asked) if _SAME.fullmatch(term)] if _binds(asked) else []
+    told = " & & ".join([*([" ".join(own)] if own else []), *sizes]).split(" ")
     inside = found[both : -len(behind)]
     closed = 1 if inside[-len(loops) - 1 :] == [*loops, "}"] else 0
     if inside[len(inside) - closed - len(loops) : len(inside) - closed] != loops:
         return None
-    head = [*found[: both - len(joined)], *inside[: len(inside) - closed - len(loops)]]
+    head = ["if", "(", *told, *inside[: len(inside) - closed - len(loops)]]
     return head, ["}"] * closed + behind
 
 
@@ -121,6 +125,17 @@ def _closing(words: list[str], begin: int) -> int:
         if not depth:
             return position
     return len(words)
+
+
+def _terms(words: list[str]) -> list[str]:
+    """The terms of `a && b && c`."""
+    found, depth = list[list[str]]([[]]), 0
+    for word, after in zip(words, [*words[1:], ""], strict=True):
+        depth += {"(": 1, ")": -1, "[": 1, "]": -1}.get(word, 0)
+        if word == after == "&" and not depth:
+            found.append([])
+        found[-1].append(word)
+    return [" ".join(found[0]), *(" ".join(one[2:]) for one in found[1:])]
 
 
 def _binds(words: list[str]) -> bool:

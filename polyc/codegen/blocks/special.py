@@ -66,13 +66,15 @@ def specialised(text: str, region: Region, condition: c.Expr | None = None) -> s
     if not always and not shaped:
         return ""
     sizes = {one.name for one in always} | {name for one in shaped for name in one.sizes}
-    equal: list[c.Expr] = [
-        c.Binary("==", c.Name(one.name), c.Literal(str(one.value))) for one in scop.always if one.name in sizes
-    ]
-    asked = conjunction(equal)
-    if asked is None:
+    equal = [c.Binary("==", c.Name(one.name), c.Literal(str(one.value))) for one in scop.always if one.name in sizes]
+    terms = [] if joined is None else _terms(joined)
+    new: list[c.Expr] = [one for one in equal if one not in terms]
+    asked = conjunction(new)
+    if joined is not None:
+        asked = joined if asked is None else _first(asked, joined)
+    if asked is None or not equal:
         return ""
-    test = expression(asked if joined is None else _first(asked, joined))
+    test = expression(asked)
     lines = [
         told,
         *ahead,
@@ -86,6 +88,14 @@ def specialised(text: str, region: Region, condition: c.Expr | None = None) -> s
         otherwise(region),
     ]
     return "\n".join(lines)
+
+
+def _terms(condition: c.Expr) -> list[c.Expr]:
+    """Those of `a && b && (c && d)`, as it is printed: three."""
+    match condition:
+        case c.Binary(op="&&", left=left, right=right):
+            return [*_terms(left), right]
+    return [condition]
 
 
 def _first(asked: c.Expr, condition: c.Expr) -> c.Expr:

@@ -79,9 +79,9 @@ def findings(run: Run) -> str:
         lines.append("  private: " + listed(sorted(scop.privatizable)))
         lines += [f"  {s.name} (line {s.span.line}): {s.text}" for s in scop.statements.values()]
         if scop.notes:
-            lines.append(render_all(scop.notes, {run.source.path: run.source.text}))
+            lines.append(render_all(scop.notes, {run.source.path: run.source.written}))
     if run.source.left:
-        lines.append(render_all(run.source.left, {run.source.path: run.source.text}))
+        lines.append(render_all(run.source.left, {run.source.path: run.source.written}))
     return "".join(line + "\n" for line in lines)
 
 

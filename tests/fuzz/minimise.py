@@ -105,6 +105,7 @@ def variants(case: Case) -> Iterator[Case]:
         replace(program, rows=False),
         replace(program, views=False),
         replace(program, transfers=False),
+        replace(program, included=False),
         replace(program, by_option=False),
         replace(program, macro=True),
     ):

@@ -55,7 +55,7 @@ class Places:
         last = max(self._token(max(start, end - 1))[3], first + 1)
         first_line_end = self.user.line_starts[line] - 1 if line < len(self.user.line_starts) else len(self.user.text)
         column = first - self.user.line_starts[line - 1] + 1
-        return Span(name, line, column, max(1, min(last, first_line_end) - first))
+        return Span(*self.user.place(line), column, max(1, min(last, first_line_end) - first))
 
     def _as_it_is(self, start: int, end: int) -> Span:
         """The same in a text that needs no preprocessor."""

@@ -377,6 +377,8 @@ class Program:
     """Number of nests in the first region, where there are two; 0: one region."""
     live_out: tuple[str, ...] | None = None
     """What a pragma says, or the option."""
+    worded: bool = False
+    """Whether macros have the statements of loops, and bodies conditions of the preprocessor."""
     included: bool = False
     """Whether all of it stands in a file that another one includes, as templates do."""
     by_option: bool = False

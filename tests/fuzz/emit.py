@@ -483,6 +483,8 @@ class _Writer:
         step = f"{name}++" if loop.step == 1 else f"{name} += {loop.step}"
         if loop.form == "!=" and loop.step == 1 and never_empty(loop):
             return f"{type_}{name} = {low}; {name} != {high}; {step}"
+        if self.program.worded and type_ in ("int ", "long ") and loop.step == 1 and loop.form == "<":
+            return f"{type_}{name} = {low}, {name}_to = 2 * ({high}) - ({low}); {name} < {name}_to; {step}, {name}_to--"
         test = f"{name} <= {last}" if loop.form == "<=" else f"{name} < {high}"
         return f"{type_}{name} = {low}; {test}; {step}"
 

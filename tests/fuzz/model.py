@@ -378,7 +378,7 @@ class Program:
     live_out: tuple[str, ...] | None = None
     """What a pragma says, or the option."""
     worded: bool = False
-    """Whether macros have the statements of loops, and bodies conditions of the preprocessor."""
+    """Whether macros have the statements of loops, bodies conditions of the preprocessor, and heads two counters."""
     included: bool = False
     """Whether all of it stands in a file that another one includes, as templates do."""
     by_option: bool = False

@@ -199,6 +199,14 @@ def test_a_body_in_another_file(project: Path) -> None:
     assert regions(done) == ["src/body.inc:1: region in f()"]
 
 
+def test_pragmas_of_an_included_file_stay_asleep(project: Path) -> None:
+    template = TEMPLATE.replace("#undef NAME", "int threads(void);\n#ifdef _OPENMP\n#error asleep\n#endif\n#undef NAME")
+    (project / "src" / "kernels" / "template.inc").write_text(template)
+    done = cc(project, "-Xpolyc", "-v", "-O2", "-c", "src/main.c", "-o", "main.o")
+    assert "compiled untouched" not in done.stderr
+    assert b"GOMP_parallel" not in (project / "main.o").read_bytes()
+
+
 @pytest.mark.parametrize(
     ("main", "options", "reason"),
     [

@@ -328,11 +328,7 @@ class _Build:
         values = values_for(self.context, source.path)
         if values["config"] is not None:
             self.configs[source.path] = values["config"].path
-        woken = False
-        if self.line.openmp is False or (self.line.openmp is None and _SPEAKS_OF_OPENMP.search(text)):
-            woken = self.line.openmp is None and values["openmp"] == "replace"
-            values["target"] = values["target"] if woken else "c"
-        values["flags"] = (*self.line.reading, *(["-fopenmp"] if woken else []))
+        woken = self.told_of_openmp(values, self.line.openmp is None and _SPEAKS_OF_OPENMP.search(text) is not None)
         values["any_build"] = False
         values["expands"] = True
         key = self.key(source, text, values)
@@ -340,6 +336,9 @@ class _Build:
         if entry is None:
             start = time.perf_counter()
             run = self.compile(source, values)
+            if self.line.openmp is None and values["target"] != "c" and not woken and included_openmp(run):
+                woken = self.told_of_openmp(values, True)
+                run = self.compile(source, values)
             warned = self.tell(source, run)
             self.record(run, time.perf_counter() - start)
             parallel = woken or any(_PARALLEL.search(one.text) for one in run.compiled)
@@ -353,6 +352,17 @@ class _Build:
         place.parent.mkdir()
         place.write_bytes(entry.text.encode("utf-8", "surrogateescape"))
         return Made(source, str(place), entry.parallel, included_in(entry.text, source.path))
+
+    def told_of_openmp(self, values: dict[str, Any], speaks: bool) -> bool:
+        """Set a file's target and flags; answers whether its own pragmas come to life.
+
+        speaks: the file has some, and nothing in the command is about OpenMP
+        """
+        woken = speaks and values["openmp"] == "replace"
+        if (speaks and not woken) or self.line.openmp is False:
+            values["target"] = "c"
+        values["flags"] = (*self.line.reading, *(["-fopenmp"] if woken else []))
+        return woken
 
     def includes_loops(self, source: words.Source) -> bool:
         """Whether files of the project that one without loops includes have some. Most have none, and are compiled
@@ -580,6 +590,12 @@ class _Build:
                 found |= {f"{name}-{stem}.d", f"{name}.d", str(Path(str(name)).with_suffix(".d"))}
                 found.add(os.path.join(os.path.dirname(str(name)), f"{stem}.d"))
         return found
+
+
+def included_openmp(run: Run) -> bool:
+    """Whether files that stand in the place of their `#include` speak of OpenMP."""
+    files = {} if run.source.expansion is None else run.source.expansion.files
+    return any(_SPEAKS_OF_OPENMP.search(text) for text in files.values())
 
 
 def in_project(preprocessed: str) -> bool:

@@ -70,6 +70,8 @@ def decisions(program: Program) -> list[Remark]:
 
 def findings(run: Run) -> str:
     """What the frontend found in each region, and its notes on what was approximated."""
+    from polyc.explain.facts.statements import text_of
+
     lines = [] if run.config is None else [f"{run.config}: options of {run.source.path}"]
     for one in run.compiled:
         scop = one.initial.scop
@@ -77,11 +79,11 @@ def findings(run: Run) -> str:
         lines.append("  parameters: " + listed(p.name for p in scop.parameters))
         lines.append("  live-out: " + listed(sorted(scop.live_out)))
         lines.append("  private: " + listed(sorted(scop.privatizable)))
-        lines += [f"  {s.name} (line {s.span.line}): {s.text}" for s in scop.statements.values()]
+        lines += [f"  {s.name} (line {s.span.line}): {text_of(s)}" for s in scop.statements.values()]
         if scop.notes:
-            lines.append(render_all(scop.notes, {run.source.path: run.source.text}))
+            lines.append(render_all(scop.notes, {run.source.path: run.source.written}))
     if run.source.left:
-        lines.append(render_all(run.source.left, {run.source.path: run.source.text}))
+        lines.append(render_all(run.source.left, {run.source.path: run.source.written}))
     return "".join(line + "\n" for line in lines)
 
 

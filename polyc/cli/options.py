@@ -377,6 +377,7 @@ def input_options(values: dict[str, Any], default_cc: str = "cc") -> InputOption
         openmp=values["openmp"],
         launcher=values.get("launcher", ()),
         whole=values.get("whole", False),
+        expands=values.get("expands", False),
         flags=values.get("flags", ()),
         any_build=values.get("any_build", True),
         cc=values["cc"] or first_compiler(default_cc),

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from polyc.cli import output
 from polyc.errors import Span, UserError
-from polyc.explain.facts.translation_unit import UnitRecord, as_data, from_data
+from polyc.explain.facts.translation_unit import UnitRecord, as_data, from_data, merged
 
 PAGE = ".html"
 PARTS = ".parts"
@@ -36,7 +36,14 @@ def save(record: UnitRecord, target: str) -> None:
         raise UserError.of("cannot-write", f"'{folder}' cannot be made: {problem.strerror}") from None
     name = hashlib.sha256(os.path.realpath(record.path).encode("utf-8", "surrogateescape")).hexdigest()[:16]
     stem = Path(record.path).stem
-    output.write(str(folder / f"{stem}-{name}.json"), json.dumps(as_data(record)) + "\n")
+    file = folder / f"{stem}-{name}.json"
+    if record.included:  # others include it as well, and may have compiled other functions of it
+        with _alone(folder):
+            before = _read(file) if file.exists() else None
+            record = record if before is None else merged(record, before)
+            output.write(str(file), json.dumps(as_data(record)) + "\n")
+    else:
+        output.write(str(file), json.dumps(as_data(record)) + "\n")
     if target.endswith(PAGE):
         from polyc.explain.html import project
 
@@ -46,15 +53,16 @@ def save(record: UnitRecord, target: str) -> None:
 
 def load(folder: Path) -> list[UnitRecord]:
     """The records in a folder, by path. Raises UserError for a file that is none."""
-    found: list[UnitRecord] = []
-    for file in sorted(folder.glob("*.json")):
-        try:
-            found.append(from_data(json.loads(file.read_text(encoding="utf-8"))))
-        except (ValueError, KeyError, TypeError):
-            hint = "remove it, and build the file that it is about anew"
-            message = "this is no record of a build"
-            raise UserError.of("bad-record", message, Span(str(file), 1), hint) from None
-    return sorted(found, key=lambda record: record.path)
+    return sorted(map(_read, sorted(folder.glob("*.json"))), key=lambda record: record.path)
+
+
+def _read(file: Path) -> UnitRecord:
+    try:
+        return from_data(json.loads(file.read_text(encoding="utf-8")))
+    except (ValueError, KeyError, TypeError):
+        hint = "remove it, and build the file that it is about anew"
+        message = "this is no record of a build"
+        raise UserError.of("bad-record", message, Span(str(file), 1), hint) from None
 
 
 @contextlib.contextmanager

@@ -37,7 +37,7 @@ from polyc.model import ctree as c
 from polyc.model.certificate import NOT_SHOWN, SHOWN, Certificate
 from polyc.model.printed import Body, Question, Rendered
 from polyc.model.program import Compiled, Options, Origins, Program
-from polyc.model.scop import Region, Source
+from polyc.model.scop import PART, Region, Source
 from polyc.records import dataclass, replace
 
 _MARKS = re.compile(r"[ \t]*#[ \t]*pragma[ \t]+scop[ \t]*\n(.*\n)?[ \t]*#[ \t]*pragma[ \t]+endscop[ \t]*\n?", re.DOTALL)
@@ -324,11 +324,12 @@ def render_file(source: Source, compiled: list[Compiled]) -> str:
     """The whole file: every byte outside the regions as it was."""
     segments: list[str] = []
     position = 0
+    marks = () if source.expansion is None else [(m.start(), m.end(), "") for m in PART.finditer(source.text)]
     places = [
         (region.start, region.end, on_lines(source.text, region, result.in_file))
         for region, result in zip(source.regions, compiled, strict=True)
     ]
-    for start, end, text in sorted([*places, *((start, end, "") for start, end in source.marks)]):
+    for start, end, text in sorted([*places, *marks, *((start, end, "") for start, end in source.marks)]):
         segments += [source.text[position:start], text]
         position = end
     segments.append(source.text[position:])

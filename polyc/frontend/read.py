@@ -17,6 +17,7 @@ from polyc.frontend.c.units import NotWhole, chosen, for_loops
 from polyc.frontend.detect import Apart, Detector, Found, Judge, first_loop, worth_a_look
 from polyc.frontend.idioms.bodies import Bodies
 from polyc.frontend.idioms.helpers import Helpers
+from polyc.frontend.included import LOOP, NOT_CALLED, RENUMBERED, expanded, has_loops_included
 from polyc.frontend.model import Modeller
 from polyc.frontend.region.checks import unique
 from polyc.frontend.region.surroundings import Surroundings
@@ -36,7 +37,6 @@ from polyc.poly import OverBudget, budget
 from polyc.stack import room_for_depth
 
 _CONDITION = re.compile(r"^[ \t]*(#[ \t]*if)(?:n?def)?\b", re.MULTILINE)
-_RENUMBERED = re.compile(r"^[ \t]*#[ \t]*(?:line\b|\d)", re.MULTILINE)
 INSIDE = "    "
 """Indentation of a region that begins on the line of what stands around it."""
 LARGE = 1_000_000
@@ -54,7 +54,12 @@ def read(path: str, options: InputOptions, judge: Judge = lambda region: None, *
     `judge`: of regions that nobody marked (`options.detect`), why one is better left as it is
     """
     with room_for_depth():
-        return _modelled(*preprocessed(path, options, text), options, judge)
+        user, pre = preprocessed(path, options, text)
+        refused: dict[str, str] = {}
+        if options.expands and options.detect and has_loops_included(pre):
+            found = expanded(user, pre, cut(pre.text, Places(user, pre)), options)
+            user, pre, refused = found.user, found.pre, found.refused
+        return _modelled(user, pre, options, judge, refused)
 
 
 def preprocessed(path: str, options: InputOptions, text: str | None = None) -> tuple[UserFile, Preprocessed]:
@@ -68,7 +73,10 @@ def preprocessed(path: str, options: InputOptions, text: str | None = None) -> t
     return user, pre
 
 
-def _modelled(user: UserFile, pre: Preprocessed, options: InputOptions, judge: Judge) -> Source:
+def _modelled(
+    user: UserFile, pre: Preprocessed, options: InputOptions, judge: Judge, refused: dict[str, str]
+) -> Source:
+    """The regions of a file. `refused`: included files with loops that cannot stand in it, and why."""
     path = user.path
     assumptions = [parse_condition(text) for text in options.assume]
     places = Places(user, pre)
@@ -82,7 +90,7 @@ def _modelled(user: UserFile, pre: Preprocessed, options: InputOptions, judge: J
     chunks = cut(pre.text, places)
     place_regions(pragmas, chunks, places)
     tell_unplaced(pragmas, chunks, options.detect)
-    reader = _Reader(user, pre, places, chunks, options, assumptions, pragmas)
+    reader = _Reader(user, pre, places, chunks, options, assumptions, pragmas, refused)
     problems = pragmas.problems
     regions = reader.regions(pragmas.regions, problems)
     found = Found()
@@ -97,7 +105,7 @@ def _modelled(user: UserFile, pre: Preprocessed, options: InputOptions, judge: J
     regions = sorted([*regions, *found.regions], key=lambda region: region.start)
     left = tuple(unique(found.left))
     absent = lines_left_out(user, pre)
-    return Source(path, user.text, tuple(regions), pre.dependencies, left, absent, tuple(reader.marks))
+    return Source(path, user.text, tuple(regions), pre.dependencies, left, absent, tuple(reader.marks), user.expansion)
 
 
 def lines_left_out(user: UserFile, pre: Preprocessed) -> frozenset[int]:
@@ -107,10 +115,7 @@ def lines_left_out(user: UserFile, pre: Preprocessed) -> frozenset[int]:
         lines = pre.text[start:end].split("\n")
         there.update(first + k for k, line in enumerate(lines) if line.strip() and not line.startswith("#"))
     written = user.text.split("\n")
-    return frozenset(k for k, line in enumerate(written, 1) if _LOOP.search(line) and k not in there)
-
-
-_LOOP = re.compile(r"\b(?:for|while|do)\b")
+    return frozenset(k for k, line in enumerate(written, 1) if LOOP.search(line) and k not in there)
 
 
 def no_region(path: str) -> UserError:
@@ -133,6 +138,7 @@ class _Reader:
         options: InputOptions,
         assumptions: list[ast.expr],
         pragmas: Pragmas,
+        refused: dict[str, str],
     ) -> None:
         self.user = user
         self.places = places
@@ -140,6 +146,7 @@ class _Reader:
         self.options = options
         self.assumptions = assumptions
         self.pragmas = pragmas
+        self.refused = refused
         self.effects = Effects(chunks, places, frozenset(pragmas.pure))
         self.helpers = Helpers(chunks, places, self.effects.of)
         self.bodies = Bodies(self.helpers, self.effects.of)
@@ -191,8 +198,8 @@ class _Reader:
 
     def detected(self, marked: set[int], judge: Judge, found: Found) -> None:
         """Search all functions of the user's own file that have no marked region."""
-        told = _RENUMBERED.search(self.user.code)
-        if told is not None:
+        told = RENUMBERED.search(self.user.code)
+        if told is not None and self.user.expansion is None:
             span = self.user.span(told.start())
             message = "no loop of this file is looked at: it has lines of other files ('#line')"
             found.left.append(Diagnostic("left-alone", message, span, severity=Severity.NOTE))
@@ -200,10 +207,17 @@ class _Reader:
         for index, item in enumerate(self.chunks.items):
             if not item.is_function or index in marked or not worth_a_look(self.chunks.text_of(index)):
                 continue
-            name, _ = self.places.pre.place(item.end - 1)
+            name, line = self.places.pre.place(item.end - 1)
+            included = name != self.user.path or self.user.place(line)[0] != self.user.path
+            if included and index not in self.chunks.used_functions:
+                if name not in self.places.pre.system:
+                    found.left.append(self.in_another_file(index, NOT_CALLED))
+                continue
             if name != self.user.path:
                 if name not in self.places.pre.system:
-                    found.left.append(self.in_another_file(index))
+                    reason = self.refused.get(name, "")
+                    why = "they stand in a file that is included" + (f": {reason}" if reason else "")
+                    found.left.append(self.in_another_file(index, why))
                 continue
             self.detector(index, judge, found).search()
 
@@ -247,16 +261,16 @@ class _Reader:
         found.left.append(Diagnostic("left-alone", message, span, severity=Severity.NOTE))
         lines = self.user.line_starts
         for offset in (marked.start, marked.end):
-            line = self.places.span(offset, offset + 1).line
+            line = self.places.pre.place(offset)[1]
             self.marks.append((lines[line - 1], lines[line] - 1 if line < len(lines) else len(self.user.text)))
         return inside.regions
 
-    def in_another_file(self, index: int) -> Diagnostic:
+    def in_another_file(self, index: int, reason: str) -> Diagnostic:
         """Say why the loops of a function whose text is included stay as they are."""
         item = self.chunks.items[index]
         offset = first_loop(self.chunks, index)
         where = f"{item.function_name}()" if item.function_name else "a function that a macro names"
-        message = f"the loops of {where} stay as they are: they stand in a file that is included"
+        message = f"the loops of {where} stay as they are: {reason}"
         span = self.places.span(offset, offset + 1)
         return Diagnostic("left-alone", message, span, severity=Severity.NOTE)
 
@@ -344,8 +358,9 @@ class _Reader:
         """The region with its place in the user's text."""
         self.read.append(marked)
         lines = self.user.line_starts
-        start = lines[scop.span.line - 1]
-        end = lines[scop.end_line] if scop.end_line < len(lines) else len(self.user.text)
+        first, last = (self.places.pre.place(at)[1] for at in (marked.start, marked.end))
+        start = lines[first - 1]
+        end = lines[last] if last < len(lines) else len(self.user.text)
         indent, joined = self.user.text[start : start + scop.span.column - 1], False
         if (place := marked.stretch) is not None:  # its first line may be a pragma's, at the margin
             codes = chosen(self.places, place.first, place.last).split("\n")

@@ -115,6 +115,8 @@ class InputOptions:
     """Options of the C compiler, as its user gives them."""
     whole: bool = False
     """Whether no other file includes what is printed, so that its static variables are its own."""
+    expands: bool = False
+    """Whether what is printed may have the text of included files in it."""
     any_build: bool = True
     """Whether what is printed may be built with OpenMP and without, whatever `flags` say."""
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping
 from enum import Enum
 
@@ -635,6 +637,36 @@ class Region:
     """Macros that stand in it, of which another build of the file may have another number, and their numbers here."""
 
 
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """The beginning of lines of one file in the text of another one."""
+
+    first: int
+    """The line of that text from which on they stand there."""
+    file: str
+    line: int
+    """The line of their file that this one is."""
+
+
+PART = re.compile(r"^#pragma polyc file (\d+)$", re.MULTILINE)
+"""The line before each of them in that text, with its position among all of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Expansion:
+    """Where the lines of a text come from in which included files stand in the places of their `#include` lines."""
+
+    origins: tuple[Origin, ...]
+    """In the order of the text."""
+    files: Mapping[str, str]
+    """The text of each file, also of the one that includes the others."""
+
+    def place(self, line: int) -> tuple[str, int]:
+        """The file and the line that a line of the text is."""
+        one = self.origins[bisect_right(self.origins, line, key=lambda origin: origin.first) - 1]
+        return one.file, one.line + line - one.first
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Source:
     """A user's file, read and modelled."""
@@ -651,3 +683,10 @@ class Source:
     """Lines with a loop of which the preprocessor leaves nothing, as below `#if 0`."""
     marks: tuple[tuple[int, int], ...] = ()
     """The lines of pragmas around what is no region, since it has some in it: what is printed has empty ones."""
+    expansion: Expansion | None = None
+    """Where the lines of `text` come from, if included files stand in it."""
+
+    @property
+    def written(self) -> str:
+        """The file's own text."""
+        return self.text if self.expansion is None else self.expansion.files[self.path]

@@ -13,7 +13,7 @@ from polyc.errors import UserError
 from polyc.explain.facts.changes import changes
 from polyc.explain.facts.profile import read_profile
 from polyc.explain.facts.source_loops import defined_functions, source_loops
-from polyc.explain.facts.translation_unit import LEFT_OUT, from_data, unit_record
+from polyc.explain.facts.translation_unit import LEFT_OUT, from_data, unit_records
 from polyc.frontend import read
 from polyc.model.program import InputOptions, Options
 from polyc.pipeline import compile_region
@@ -239,7 +239,7 @@ def test_loops_that_the_preprocessor_leaves_out_do_not_count(tmp_path: Path) -> 
 }
 """
     source = read("t.c", InputOptions(detect=True), text=text)
-    record = unit_record(source, [compile_region(region, Options()) for region in source.regions], 0.0)
+    record, *_ = unit_records(source, [compile_region(region, Options()) for region in source.regions], 0.0)
     assert [(one.loop.line, one.compiled, one.reason) for one in record.loops] == [(4, False, LEFT_OUT), (7, True, "")]
     assert [one.loop.line for one in record.counted] == [7]
     assert not any(one.is_left for one in record.loops)

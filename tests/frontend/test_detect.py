@@ -13,6 +13,7 @@ import pytest
 from polyc.cli.run import no_gain
 from polyc.codegen import render_file
 from polyc.errors import UserError
+from polyc.explain.facts.statements import text_of
 from polyc.frontend import read
 from polyc.model.program import InputOptions, Options
 from polyc.model.scop import Source
@@ -105,21 +106,33 @@ def test_a_table_does_not_make_a_function_large(tmp_path: Path) -> None:
         (f"G {LOOP}", ("G", "\n")),
         (f"{LOOP} /* G */ g(); // and more", ("\n", "/* G */ g(); // and more")),
         (f"if (n > 1) {{ {LOOP} }} else g();", ("if (n > 1) {", "} else g();")),
+        (f"{LOOP} G", ("\n", "G")),
+        (f"OF(for (;;) g();) {LOOP}", ("OF(for (;;) g();)", "\n")),
+        ("for (int i = 0; i < n; i++) SET(a, i);", ("\n", "\n")),
+        ("for (int i = 0; i < n; i++) SET(a, i); ;", ("\n", "\n")),
+        ("if (n > 1) for (int i = 0; i < n; i++) SET(a, i);", ("\n", "\n")),
+        ("G for (int i = 0; i < n; i++) SET(a, i);", ("G", "\n")),
     ],
 )
 def test_a_part_of_a_line(loop: str, cut: tuple[str, str], tmp_path: Path) -> None:
-    head = "void g(void), g2(int);\n#define G g();\nvoid f(int n, double *restrict a, double *restrict b)\n{\n"
+    head = (
+        "void g(void), g2(int);\n#define G g();\n#define OF(x) x\n#define SET(a, i) { a[i] = b[i] + 1; }\n"
+        "void f(int n, double *restrict a, double *restrict b)\n{\n"
+    )
     source = found_in(f"{head} {loop}\n}}\n", tmp_path)
-    assert lines(source) == [(5, 5)]
-    assert reasons(source) == []
+    assert lines(source) == [(7, 7)]
+    assert [one for one in reasons(source) if "';'" not in one and "'g'" not in one and "condition" not in one] == []
     (region,) = source.regions
     assert source.text[: region.start].endswith(cut[0])
     assert source.text[region.end :].startswith(cut[1].strip())
 
 
-@pytest.mark.parametrize("loop", [f"{LOOP} G", f"OF(for (;;) {{}}) {LOOP}", "OPEN a[i] = 0; }"])
+@pytest.mark.parametrize("loop", ["OPEN a[i] = 0; }", f"G {LOOP} G", "LOOP SET(a, 0) G", "SET(a, 0) LOOP; SET(a, 0) G"])
 def test_lines_that_are_shared_stay(loop: str, tmp_path: Path) -> None:
-    macros = "void g(void);\n#define G g();\n#define OF(x) x\n#define OPEN for (int i = 0; i < n; i++) {\n"
+    macros = (
+        "void g(void);\n#define G g();\n#define SET(a, i) { a[i] = 1; }\n#define OPEN for (int i = 0; i < n; i++) {\n"
+        "#define LOOP for (int i = 0; i < n; i++) SET(a, i)\n"
+    )
     source = found_in(f"{macros}void f(int n, double *restrict a, double *restrict b)\n{{\n {loop}\n}}\n", tmp_path)
     assert lines(source) == []
     assert reasons(source)
@@ -158,8 +171,28 @@ def test_a_whole_condition_is_decided(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        "#ifdef X\n#error no\n#else\n a[i] = 2;\n#endif",
+        "#if 1\n a[i] = 2;\n#else\n#error that's \\\n  not it\n#endif",
+        '#if 1\n a[i] = 2;\n#else\n#define Y 2\n#include "none.h"\n#  if X\n#    undef Z\n#  endif\n#endif',
+        "#ifdef X\n#  define Y 2\n#elif 1\n a[i] = 2;\n#endif",
+        " a[i] = 2;\n#ifdef X\n#  error no\n#endif",
+    ],
+)
+def test_directives_of_branches_that_are_not_chosen(text: str, tmp_path: Path) -> None:
+    loop = f"for (int i = 0; i < n; i++) {{\n{text}\n }}"
+    source = found_in(f"void f(int n, double *restrict a)\n{{\n {loop}\n}}\n", tmp_path)
+    assert lines(source) == [(3, 3 + loop.count("\n"))]
+    assert [statement.text for statement in source.regions[0].scop.statements.values()] == ["a[i] = 2;"]
+
+
+@pytest.mark.parametrize(
     ("text", "reason"),
     [
+        ("for (int i = 0; i < n; i++) {\n#if 1\n#define X 1\n a[i] = X;\n#endif\n }", "'#define' stands in it"),
+        ("for (int i = 0; i < n; i++) {\n#if 1\n#define X 1\n#endif\n a[i] = X;\n }", "'#define' stands in it"),
+        ("for (int i = 0; i < n; i++) {\n#if 1\n a[i] = 1;\n#if 1\n#undef X\n#endif\n#endif\n }", "'#undef' stands"),
         ("for (int i = 0; i < n; i++) {\n#define X 1\n a[i] = X;\n }", "'#define' stands in it"),
         ("for (int i = 0; i < n; i++) {\n#undef X\n a[i] = 1;\n }", "'#undef' stands in it"),
         ("for (int i = 0; i < n; i++) {\n%:ifdef X\n%:endif\n a[i] = 1;\n }", "stands in it"),
@@ -184,6 +217,21 @@ def test_an_argument_of_a_macro_on_the_next_line_belongs_to_the_region(tmp_path:
     )
     source = found_in(text, tmp_path)
     assert lines(source) == [(4, 6)]
+
+
+def test_statements_of_which_macros_have_a_part_are_told_as_they_are_modelled(tmp_path: Path) -> None:
+    text = (
+        "#define SET(a, b) { a[i] = b[i]; }\n#define SUM(x, y, z) x += y * \\\n z\n"
+        "#define MAX(a, b) ((a) > (b) ? (a) : (b))\n"
+        "void f(int n, double *restrict a, double *restrict b)\n{\n"
+        "    for (int i = 0; i < n; i++) SET(a, b);\n    for (int i = 0; i < n; i++) SUM(b[i], a[i], 3);\n"
+        "    for (int i = 0; i < n; i++) {\n        SUM(b[i],\n            a[i],\n            2);\n"
+        "        a[i] = MAX(a[i], 0) / /* no */ 2;\n    }\n}\n"
+    )
+    source = found_in(text, tmp_path)
+    (region,) = source.regions
+    told = [text_of(statement) for statement in region.scop.statements.values()]
+    assert told == ["a[i] = b[i];", "b[i] += a[i] * 3;", "b[i] += a[i] * 2;", "a[i] = MAX(a[i], 0) / 2;"]
 
 
 def test_a_function_with_a_marked_region_is_not_searched(tmp_path: Path) -> None:

@@ -29,6 +29,13 @@ CASES: dict[str, str] = {
     "stride_negative": "for (int i = n; i > 0; i += -2) S1(0, i);",
     "not_equal": "for (int i = 0; i != n + 1; i++) S1(0, i);",
     "not_equal_down": "for (int i = n; i != -1; i--) S1(0, i);",
+    "not_equal_by": "for (int i = 0; i != n; i += 2) S1(0, i);",
+    "not_equal_by_down": "for (int i = 3 * n + m; i != m; i -= 3) S1(0, i);",
+    "not_equal_from": "int i = n & 3; for (; i != n; i += 4) S1(0, i);",
+    "unsigned_not_equal_by": "unsigned i = u % 3; for (; i != u; i += 3) S1(0, (int)i);",
+    "to_the_middle": "for (int i = 0, j = n - 1; i < j; i++, j--) S1(0, i);",
+    "to_the_other": "for (int i = m, j = n; j >= i; j--, ++i) S1(0, i);",
+    "to_both": "for (int i = 0, j = m; i < n && j > 2; i++, j--) S1(0, i);",
     "outside": "int i, j; for (i = 0; i < n; i++) for (j = i; j < m; j++) S2(0, i, j);",
     "triangle": "for (int i = 0; i < n; i++) for (int j = i; j < n; j++) S2(0, i, j);",
     "min_max": "for (int i = MAX(0, m - 3); i < MIN(n, m + 2); i++) S1(0, i);",
@@ -125,7 +132,11 @@ def traces(tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, int, int
 
 
 def endless(name: str, n: int) -> bool:
-    return (name == "unsigned_minus" and n == 0) or (name == "unsigned_not_equal" and n < 2)
+    return (
+        (name == "unsigned_minus" and n == 0)
+        or (name == "unsigned_not_equal" and n < 2)
+        or (name == "not_equal_by" and n % 2 > 0)
+    )
 
 
 def at(found: isl.Set | isl.UnionSet, values: dict[str, int]) -> isl.Set:

@@ -274,6 +274,11 @@ BODIES = [
     "FOR for (int j = 0; j < 20; j++) x[i * 20 + j] = at(j, i % 50);",
     "FOR axpy(m, y[i], y + 5, x + i * m);",
     "FOR v[i] = (int)next(x, 2 * i);",
+    "int i, j; for (i = 0, j = n - 1; i < j; i++, j--) { x[i] = y[j]; v[j] = i; }",
+    "int i, j; for (i = 0, j = m; i < n && j > 1; i += 2, --j) x[i + j] = y[j];",
+    "int i = m & 3; v[0] = 2; for (; i != m; i += 4) { x[i] = y[i]; x[i + 1] = y[i + 2]; }",
+    "unsigned i = (unsigned)m & 3; unsigned to = (unsigned)m; for (; i != to; i += 4) x[i] = y[i] * 2;",
+    "for (int i = 3 * n, k = 0; i != 0; i -= 3) { x[i] = y[k]; k += 2; }",
 ]
 
 

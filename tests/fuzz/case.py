@@ -41,6 +41,7 @@ GUARDS = ("where that does not hold: as it was written", "polyc_apart(", "__buil
 """Words of what polyc prints for a question at run time."""
 NUMBERED = re.compile(r"\b[A-Za-z]+\d+\b|\b\d+\b")
 """Names that a program's statements, arrays and variables get."""
+LINES = re.compile(r"^#line [^\n]*$", re.MULTILINE)
 UNPROVED = ("verification-failed", "not-printed", "pass-failed")
 """Remarks that say that polyc was at fault, though it found it out itself."""
 
@@ -180,14 +181,20 @@ def compiled(
 ) -> tuple[str, tuple[tuple[str, ...], ...]] | None:
     """The text that polyc prints, and that of kernels; what goes wrong is noted in the outcome."""
     file = folder / "case.c"
-    file.write_text(source_text(case, function))
+    included = case.program.included and not case.options.gpu
+    (folder / "case.inc" if included else file).write_text(source_text(case, function))
+    if included:
+        file.write_text('#include "case.inc"\n')
     reset_peak()
     start = time.process_time()
     try:
         with limited():
-            source = read(str(file), replace(inputs_of(case), budget=enough(case.options.budget)))
+            given = replace(inputs_of(case), budget=enough(case.options.budget), expands=included)
+            source = read(str(file), given)
             regions = [compile_region(region, case.options) for region in source.regions]
             text = render_file(source, regions)
+            if included:  # messages are told apart by the names of files
+                text = LINES.sub("", text)
     except UserError as error:
         outcome.faults.append(("refused", "; ".join(d.message for d in error.diagnostics)))
         return None

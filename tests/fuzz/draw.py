@@ -150,7 +150,9 @@ class Maker(Windows):
         walked = self.wide and mark in (2, 6)
         drawn = replace(drawn, made=mark == 5, transfers=mark == 3, called=self.wide and mark in (1, 6), walked=walked)
         other = (mark + len(drawn.arrays)) % 4
-        return replace(drawn, rows=self.wide and other in (0, 1), views=self.wide and other in (1, 2))
+        drawn = replace(drawn, rows=self.wide and other in (0, 1), views=self.wide and other in (1, 2))
+        drawn = replace(drawn, included=self.wide and drawn.detected and mark in (0, 4, 6))
+        return replace(drawn, worded=self.wide and mark in (1, 4, 7))
 
     def with_counters(self, program: Program) -> Program:
         """The program, bounded, with other types of loop variables and sizes, at sizes where no bound wraps."""

@@ -156,6 +156,7 @@ class _Writer:
             self.lines[heading:] = self.with_calls(self.lines[heading:], function)
         functions = helpers.text_of(self.called)
         nothing = "static volatile int nothing;\n" if "nothing" in "\n".join(self.lines) else ""
+        nothing += "#define DO(statement) { statement; }\n" if program.worded else ""
         return HEAD + nothing + (MACROS if program.macro else "") + functions + "\n".join(self.lines) + "\n"
 
     def of_others(self, region: list[str]) -> list[str]:
@@ -291,6 +292,8 @@ class _Writer:
                     self.put(f"{self.element(item.target)} = {self.element(item.value.access)};")
                     return
                 self.put(f"{self.place(item.target)} {item.op} {self.stored(item.value, type_, item.op)};")
+                if self.program.worded and len(self.lines) % 2:
+                    self.lines[-1:] = ["#if 1", self.lines[-1], "#else", "#error there is no other way", "#endif"]
             case Declare():
                 value = self.stored(item.value, item.type, "=")
                 self.temporaries[item.name] = item.type
@@ -342,6 +345,7 @@ class _Writer:
                     self.put("}")
             case Loop():
                 along = self.walked_along(item)
+                begin = len(self.lines)
                 self.put(f"for ({self.header(item) if along is None else self.walk(item, along)}) {{")
                 if along is not None:
                     self.put(f"    {self.program.counter} {item.name} = {item.name}_to - {along.name};")
@@ -352,6 +356,9 @@ class _Writer:
                 self.rows = outer
                 self.inside.pop()
                 self.put("}")
+                if self.program.worded and len(self.lines) == begin + 3 and isinstance(item.body[0], Assign):
+                    head, statement, _ = self.lines[begin:]
+                    self.lines[begin:] = [f"{head[:-1]}DO({statement.strip()[:-1]});"]
                 if self.program.transfers:
                     self.transfer(item)
             case Repeat():
@@ -476,6 +483,8 @@ class _Writer:
         step = f"{name}++" if loop.step == 1 else f"{name} += {loop.step}"
         if loop.form == "!=" and loop.step == 1 and never_empty(loop):
             return f"{type_}{name} = {low}; {name} != {high}; {step}"
+        if self.program.worded and type_ in ("int ", "long ") and loop.step == 1 and loop.form == "<":
+            return f"{type_}{name} = {low}, {name}_to = 2 * ({high}) - ({low}); {name} < {name}_to; {step}, {name}_to--"
         test = f"{name} <= {last}" if loop.form == "<=" else f"{name} < {high}"
         return f"{type_}{name} = {low}; {test}; {step}"
 

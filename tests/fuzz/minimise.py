@@ -105,6 +105,8 @@ def variants(case: Case) -> Iterator[Case]:
         replace(program, rows=False),
         replace(program, views=False),
         replace(program, transfers=False),
+        replace(program, included=False),
+        replace(program, worded=False),
         replace(program, by_option=False),
         replace(program, macro=True),
     ):

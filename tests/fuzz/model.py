@@ -377,6 +377,10 @@ class Program:
     """Number of nests in the first region, where there are two; 0: one region."""
     live_out: tuple[str, ...] | None = None
     """What a pragma says, or the option."""
+    worded: bool = False
+    """Whether macros have the statements of loops, bodies conditions of the preprocessor, and heads two counters."""
+    included: bool = False
+    """Whether all of it stands in a file that another one includes, as templates do."""
     by_option: bool = False
     """Whether the option says what is live-out."""
     macro: bool = True

@@ -41,6 +41,8 @@ def traits(program: Program) -> list[str]:
     sums = updated & {part.name for part in parts if isinstance(part, Declare)}
     found = {
         "regions found by polyc": program.detected,
+        "statements of macros": program.worded,
+        "an included file": program.included,
         "two marked regions": program.split > 0,
         "flat rows": bool(flat),
         "flat rows at data": any(a.array in flat and any(isinstance(s, Data) for s in a.subscripts) for a in accesses),

@@ -36,7 +36,10 @@ LONGEST_LINE = 100_000
 """Characters of a command line; a longer one goes into a file."""
 
 _LOOP = re.compile(r"\bfor\b|^[ \t]*#[ \t]*pragma[ \t]+scop\b", re.MULTILINE)
+_INCLUDE = re.compile(r"^[ \t]*#[ \t]*include\b", re.MULTILINE)
 _OWN_PRAGMA = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+polyc\b[^\n]*", re.MULTILINE)
+_NAMED_LINE = re.compile(r'^#line \d+ "((?:[^"\\]|\\.)*)"$', re.MULTILINE)
+_MARKER = re.compile(r'# \d+ "((?:[^"\\]|\\.)*)"([ \d]*)$')
 _SPEAKS_OF_OPENMP = re.compile(r"\b_OPENMP\b|^[ \t]*#[ \t]*pragma[ \t]+omp\b|\bomp\.h\b", re.MULTILINE)
 _FORBIDDEN = "-fno-openmp allows no parallel loops"
 _NOT_WOKEN = (
@@ -246,6 +249,8 @@ class Made:
     """Of the transformed text: a file of the same name in a folder of its own."""
     parallel: bool
     """Whether it has loops for OpenMP."""
+    included: tuple[str, ...] = ()
+    """The files whose text stands in the place of their `#include`."""
 
 
 @dataclass(slots=True)
@@ -318,7 +323,8 @@ class _Build:
             text = Path(source.path).read_bytes().decode("utf-8", "surrogateescape")
         except OSError:
             return None  # the compiler says it better
-        if not _LOOP.search(text):
+        includes = _INCLUDE.search(text) is not None or "-include" in self.line.reading
+        if not _LOOP.search(text) and not (includes and self.includes_loops(source)):
             return None
         given = set(self.line.words)
         if odd := sorted(given & (_OTHER_C)):
@@ -326,23 +332,22 @@ class _Build:
         values = values_for(self.context, source.path)
         if values["config"] is not None:
             self.configs[source.path] = values["config"].path
-        woken = False
-        if self.line.openmp is False or (self.line.openmp is None and _SPEAKS_OF_OPENMP.search(text)):
-            woken = self.line.openmp is None and values["openmp"] == "replace"
-            if not woken and values["target"] != "c":
-                values |= {"target": "c", "one_thread": _FORBIDDEN if self.line.openmp is False else _NOT_WOKEN}
-        values["flags"] = (*self.line.reading, *(["-fopenmp"] if woken else []))
+        woken = self.told_of_openmp(values, self.line.openmp is None and _SPEAKS_OF_OPENMP.search(text) is not None)
         values["any_build"] = False
+        values["expands"] = True
         key = self.key(source, text, values)
         entry = cache.load(key) if key is not None else None
         if entry is None:
             start = time.perf_counter()
             run = self.compile(source, values)
+            if self.line.openmp is None and values["target"] != "c" and not woken and included_openmp(run):
+                woken = self.told_of_openmp(values, True)
+                run = self.compile(source, values)
             warned = self.tell(source, run)
             self.record(run, time.perf_counter() - start)
             parallel = woken or any(_PARALLEL.search(one.text) for one in run.compiled)
             entry = cache.Entry(self.with_lines(source, run) if run.compiled else "", parallel)
-            unchanged = run.source.text == text and key is not None and self.key(source, text, values) == key
+            unchanged = run.source.written == text and key is not None and self.key(source, text, values) == key
             if key is not None and unchanged and not warned:
                 cache.store(key, entry)
         if not entry.text:
@@ -350,7 +355,28 @@ class _Build:
         place = self.folder / str(source.position) / os.path.basename(source.path)
         place.parent.mkdir()
         place.write_bytes(entry.text.encode("utf-8", "surrogateescape"))
-        return Made(source, str(place), entry.parallel)
+        return Made(source, str(place), entry.parallel, included_in(entry.text, source.path))
+
+    def told_of_openmp(self, values: dict[str, Any], speaks: bool) -> bool:
+        """Set a file's target and flags; answers whether its own pragmas come to life.
+
+        speaks: the file has some, and nothing in the command is about OpenMP
+        """
+        woken = speaks and values["openmp"] == "replace"
+        if ((speaks and not woken) or self.line.openmp is False) and values["target"] != "c":
+            values |= {"target": "c", "one_thread": _FORBIDDEN if self.line.openmp is False else _NOT_WOKEN}
+        values["flags"] = (*self.line.reading, *(["-fopenmp"] if woken else []))
+        return woken
+
+    def includes_loops(self, source: words.Source) -> bool:
+        """Whether files of the project that one without loops includes have some. Most have none, and are compiled
+        without all that it takes to read C."""
+        given = [*self.compiler, *self.line.reading, "-E", "-w", "-x", "c", _as_word(source.path)]
+        try:
+            done = subprocess.run(given, check=False, capture_output=True, stdin=subprocess.DEVNULL)
+        except OSError:
+            return False  # the compiler says it better
+        return done.returncode == 0 and in_project(done.stdout.decode("utf-8", "surrogateescape"))
 
     def key(self, source: words.Source, text: str, values: dict[str, Any]) -> str | None:
         """What the file's transformed text depends on; None where it is not to be kept: details were asked for, or the
@@ -361,7 +387,7 @@ class _Build:
         if cache.folder() is None or params["verbose"] or params["remarks"] or values["machine"] == "host":
             return None
         parts = [source.path, text, *self.compiler, *values["flags"]]
-        others = {"config", "cc", "launcher", "whole"}
+        others = {"config", "cc", "launcher", "whole", "expands"}
         parts += [f"{name}={values[name]!r}" for name in sorted(values.keys() - others)]
         given = [*values["flags"], "-E", "-dD", "-w", "-x", "c", *(f"-I{one}" for one in values["include_dirs"])]
         given += [*(f"-D{one}" for one in values["defines"]), *(f"-U{one}" for one in values["undefines"])]
@@ -407,7 +433,7 @@ class _Build:
         """The file's text, with what tells the compiler which lines of the user's file it comes from."""
         from polyc import codegen
 
-        name = source.path.replace("\\", "\\\\").replace('"', '\\"')
+        name = in_quotes(source.path)
         text = run.source.text
 
         def plain(start: int, end: int) -> str:
@@ -417,6 +443,9 @@ class _Build:
         position = 0
         for region, compiled in zip(run.source.regions, run.compiled, strict=True):
             following = text.count("\n", 0, region.end) + 1
+            if run.source.expansion is not None:
+                file, following = run.source.expansion.place(following)
+                name = in_quotes(file)
             printed = codegen.on_lines(text, region, compiled.in_file).rstrip(" ")
             ending = "" if printed.endswith("\n") else "\n"
             parts += [plain(position, region.start), printed, f'{ending}#line {following} "{name}"\n']
@@ -458,9 +487,10 @@ class _Build:
     def record(self, run: Run, seconds: float) -> None:
         """Keep what became of a file's loops, for `--report`."""
         if self.line.report is not None:
-            from polyc.explain.facts.translation_unit import unit_record
+            from polyc.explain.facts.translation_unit import unit_records
 
-            self.records[run.source.path] = unit_record(run.source, run.compiled, seconds)
+            for one in unit_records(run.source, run.compiled, seconds):
+                self.records[one.path] = one
 
     def record_untouched(self, source: words.Source, reason: str) -> None:
         """The same for a file that is compiled as it is."""
@@ -543,11 +573,13 @@ class _Build:
                 text = old = file.read_text(errors="surrogateescape")
                 for made in self.made.values():
                     text = text.replace(output.quoted(made.path), output.quoted(made.source.path))
-                for source, config in self.configs.items():
+                read = [(source, config) for source, config in self.configs.items()]
+                read += [(made.source.path, name) for made in self.made.values() for name in made.included]
+                for source, other in read:
                     word = re.compile(rf"(?<=\s){re.escape(output.quoted(source))}(?=\s)")
                     found = word.search(text)
                     if found is not None:
-                        text = f"{text[: found.end()]} {output.quoted(config)}{text[found.end() :]}"
+                        text = f"{text[: found.end()]} {output.quoted(other)}{text[found.end() :]}"
                 if text != old:
                     file.write_text(text, errors="surrogateescape")
 
@@ -562,6 +594,39 @@ class _Build:
                 found |= {f"{name}-{stem}.d", f"{name}.d", str(Path(str(name)).with_suffix(".d"))}
                 found.add(os.path.join(os.path.dirname(str(name)), f"{stem}.d"))
         return found
+
+
+def included_openmp(run: Run) -> bool:
+    """Whether files that stand in the place of their `#include` speak of OpenMP."""
+    files = {} if run.source.expansion is None else run.source.expansion.files
+    return any(_SPEAKS_OF_OPENMP.search(text) for text in files.values())
+
+
+def in_project(preprocessed: str) -> bool:
+    """Whether a preprocessed text has loops, without those of the headers that the system brings."""
+    system: set[str] = set()
+    name = ""
+    for line in preprocessed.splitlines():
+        marker = _MARKER.match(line)
+        if marker is None:
+            if name not in system and _LOOP.search(line):
+                return True
+            continue
+        name = marker[1]
+        if marker[2].startswith(" 1 3"):
+            system.add(name)
+    return False
+
+
+def in_quotes(path: str) -> str:
+    """A path as a `#line` has it."""
+    return path.replace("\\", "\\\\").replace('"', '\\"')
+
+
+def included_in(text: str, path: str) -> tuple[str, ...]:
+    """The other files that the `#line` directives of what is printed for a file name."""
+    found = dict.fromkeys(name.replace('\\"', '"').replace("\\\\", "\\") for name in _NAMED_LINE.findall(text))
+    return tuple(name for name in found if name != path)
 
 
 class Untouched(Exception):

@@ -5,17 +5,20 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from os.path import commonpath, dirname
+from pathlib import Path
 from typing import Any
 
 from polyc.explain.facts.nests import nests
 from polyc.explain.facts.source_loops import SourceLoop, source_loops
+from polyc.frontend.included import NOT_CALLED
 from polyc.model.program import Compiled
 from polyc.model.scop import Source
 from polyc.model.tree import Band, walk
-from polyc.records import dataclass, field
+from polyc.records import dataclass, field, replace
 
 _STAYS = re.compile(r"^this loop(?: of \w+\(\))? stays as it is: ")
 _CODE = re.compile(r" \[([a-z-]+)\]$")
+_LOOPS_OF = re.compile(r"^the loops of (\w+)\(\) stay as they are: ")
 _NAME = re.compile(r"'[^']*'")
 _NUMBER = re.compile(r"\b\d+\b")
 UNSEEN = "polyc did not look at it"
@@ -50,6 +53,8 @@ class UnitRecord:
     """Why all of it is compiled as it is."""
     seconds: float = 0.0
     source: str = field(default="", kw_only=True)
+    included: bool = field(default=False, kw_only=True)
+    """Whether it is a file that others include: each compiles those of its functions that it uses."""
 
     @property
     def counted(self) -> tuple[LoopRecord, ...]:
@@ -57,18 +62,42 @@ class UnitRecord:
         return tuple(one for one in self.loops if one.loop.kind == "for" and one.reason != LEFT_OUT)
 
 
-def unit_record(source: Source, compiled: Sequence[Compiled], seconds: float) -> UnitRecord:
-    """The record of a file that went through the compiler."""
-    found = _in_nests(compiled)
-    told = {line: reason for one in compiled for line, reason in _kept_whole(one)}
+def unit_records(source: Source, compiled: Sequence[Compiled], seconds: float) -> list[UnitRecord]:
+    """The records of a file that went through the compiler, and of the files with loops that it includes."""
+    names = {note.span.file: None for note in source.left if note.span is not None}
+    if source.expansion is not None:
+        names |= dict.fromkeys(one.file for one in source.expansion.origins)
+    others = [_record(source, name, _text_of(source, name), compiled, 0.0) for name in names if name != source.path]
+    return [_record(source, source.path, source.written, compiled, seconds), *(one for one in others if one.loops)]
+
+
+def _text_of(source: Source, name: str) -> str:
+    """The text of an included file."""
+    if source.expansion is not None and name in source.expansion.files:
+        return source.expansion.files[name]
+    try:
+        return Path(name).read_bytes().decode("utf-8", "surrogateescape")
+    except OSError:
+        return ""
+
+
+def _record(source: Source, path: str, text: str, compiled: Sequence[Compiled], seconds: float) -> UnitRecord:
+    """The record of one of a file and those that it includes. Of a loop that stands in it several times, as in a
+    template, the best counts."""
+    here = [one for one in compiled if one.initial.scop.span.file == path]
+    found = _in_nests(here)
+    told = {line: reason for one in here for line, reason in _kept_whole(one)}
     kept = dict(told)
+    whole: dict[str, str] = {}
     for note in source.left:
-        if note.span is not None:
+        if note.span is not None and note.span.file == path:
             told[note.span.line] = _STAYS.sub("", note.message)
+            if (name := _LOOPS_OF.match(note.message)) is not None:
+                told[note.span.line] = whole[name[1]] = note.message[name.end() :]
+    absent = absent_lines(source, path)
     rows: list[LoopRecord] = []
     around: list[tuple[int, int, str]] = []
-    whole: dict[str, str] = {}
-    for loop in source_loops(source.text):
+    for loop in source_loops(text):
         while around and around[-1][1] < loop.line:
             around.pop()
         first, _, reason = around[-1] if around else (loop.line, 0, whole.get(loop.function, UNSEEN))
@@ -76,12 +105,34 @@ def unit_record(source: Source, compiled: Sequence[Compiled], seconds: float) ->
         reason = told.get(loop.line) or kept.get(nearest, reason)
         if reason.startswith("its function "):
             whole[loop.function] = reason
-        if loop.line in source.absent:
+        if loop.line in absent:
             reason = LEFT_OUT
         around.append((loop.line, loop.last, reason))
         done = found.get(loop.line)
         rows.append(LoopRecord(loop, True, done) if done is not None else LoopRecord(loop, False, (), reason))
-    return UnitRecord(source.path, tuple(rows), "", seconds, source=source.text)
+    return UnitRecord(path, tuple(rows), "", seconds, source=text, included=path != source.path)
+
+
+def absent_lines(source: Source, path: str) -> set[int]:
+    """The lines of a file with loops that the preprocessor leaves out wherever the file stands."""
+    if source.expansion is None:
+        return set(source.absent) if path == source.path else set()
+    lines = range(1, source.text.count("\n") + 2)
+    places = [(line in source.absent, *source.expansion.place(line)) for line in lines]
+    there = {line for absent, name, line in places if name == path and not absent}
+    return {line for absent, name, line in places if name == path and absent} - there
+
+
+def merged(one: UnitRecord, other: UnitRecord) -> UnitRecord:
+    """The record of an included file from those of two files that include it."""
+    if one.source != other.source or len(one.loops) != len(other.loops):
+        return one
+
+    def rank(record: LoopRecord) -> tuple[bool, int, bool]:
+        return record.compiled, len(record.done), record.reason not in (LEFT_OUT, UNSEEN, NOT_CALLED)
+
+    rows = tuple(max(pair, key=rank) for pair in zip(one.loops, other.loops, strict=True))
+    return replace(one, loops=rows, included=one.included and other.included)
 
 
 def untouched_record(path: str, text: str, reason: str) -> UnitRecord:
@@ -156,6 +207,7 @@ def as_data(record: UnitRecord) -> dict[str, Any]:
         "seconds": round(record.seconds, 3),
         "loops": rows,
         "source": record.source,
+        "included": record.included,
     }
 
 
@@ -170,4 +222,11 @@ def from_data(data: dict[str, Any]) -> UnitRecord:
         )
         for row in data["loops"]
     )
-    return UnitRecord(data["path"], rows, data["untouched"], data["seconds"], source=data["source"])
+    return UnitRecord(
+        data["path"],
+        rows,
+        data["untouched"],
+        data["seconds"],
+        source=data["source"],
+        included=data.get("included", False),
+    )

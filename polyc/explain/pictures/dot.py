@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from polyc.explain.facts.statements import text_of
 from polyc.model import relations as r
 from polyc.model.program import Compiled, Snapshot
 from polyc.model.tree import Band, Domain, Extension, Leaf, Mark, Node, Sequence
@@ -31,7 +32,7 @@ def flow_cluster(compiled: Compiled, prefix: str) -> list[str]:
     lines = [f"  subgraph cluster_{prefix} {{", f"    label={label(f'flow in {scop.function}')};"]
     numbers = {name: f"{prefix}s{k}" for k, name in enumerate(scop.statements)}
     for name, statement in scop.statements.items():
-        lines.append(f"    {numbers[name]} [label={label(f'{name}: {statement.text}')}];")
+        lines.append(f"    {numbers[name]} [label={label(f'{name}: {text_of(statement)}')}];")
     edges: dict[tuple[str, str], list[str]] = {}
     for array, relation in sorted(compiled.program.dependences.flow_by_array.items()):
         for piece in r.maps_of(relation):

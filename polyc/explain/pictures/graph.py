@@ -9,6 +9,7 @@ from __future__ import annotations
 from xml.sax.saxutils import escape, quoteattr
 
 from polyc.analysis.loop_facts import original_nests
+from polyc.explain.facts.statements import text_of
 from polyc.model import relations as r
 from polyc.model.program import Compiled, Program
 from polyc.model.scop import AccessKind
@@ -182,7 +183,7 @@ class _Drawing:
 
     def node(self, k: int, unit: Unit) -> str:
         at = self.places[k]
-        texts = "; ".join(f"{name}: {self.program.scop.statements[name].text}" for name in unit.names)
+        texts = "; ".join(f"{name}: {text_of(self.program.scop.statements[name])}" for name in unit.names)
         return (
             f'<g class="node{" fused" if unit.fused else ""}" data-line="{unit.line}"><title>{escape(texts)}</title>'
             f'<rect x="{at.x:.1f}" y="{at.y:.1f}" width="{unit.width:.1f}" height="{NODE_HEIGHT}"/>'

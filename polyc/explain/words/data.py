@@ -9,6 +9,7 @@ from polyc.explain.codes import refusal
 from polyc.explain.facts.loops import Loop, Written, written
 from polyc.explain.facts.nests import Reason, Reasons, label, nests
 from polyc.explain.facts.remark_records import record
+from polyc.explain.facts.statements import text_of
 from polyc.explain.facts.values import extent
 from polyc.explain.words.report import outcome, refused
 from polyc.model import relations as r
@@ -35,7 +36,7 @@ def scop(compiled: Compiled) -> dict[str, Any]:
         "function": found.function,
         "line": found.span.line,
         "parameters": [parameter.name for parameter in found.parameters],
-        "statements": [{"name": s.name, "line": s.span.line, "text": s.text} for s in statements.values()],
+        "statements": [{"name": s.name, "line": s.span.line, "text": text_of(s)} for s in statements.values()],
         "nests": nest_data(compiled),
         "groups": [group(program, one) for one in program.groups],
         "buffers": [buffer(one) for one in program.buffers.values()],

@@ -12,10 +12,11 @@ from pycparser import c_ast
 
 from polyc.frontend.c.parse import Parsed
 from polyc.frontend.text.foreign import Pragma, foreign
-from polyc.frontend.text.places import Places, Stretch
-from polyc.records import dataclass
+from polyc.frontend.text.places import Places, Stretch, balance
+from polyc.records import dataclass, field
 
 _TOKEN = re.compile(r""""(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|[A-Za-z_$][\w$]*|\d[\w.]*|\S""")
+_HEAD = re.compile(r"(?:for|while|if|switch)\b")
 _OPEN, _CLOSE = "([{", ")]}"
 _DIRECTIVE = re.compile(r"[ \t]*(?:#[ \t]*(\w*)(?!\w)|%:)(?![ \t]+polyc\b)")
 _OPENS, _TURNS, _CLOSES = (
@@ -116,6 +117,14 @@ class _Scanner:
                         self.group()
                     return self.up_to(";")
 
+    def empty_behind(self, start: int) -> None:
+        """Step over the `;` behind the block of a loop or a branch, as in `for (…) MARK(w, i);` with braces in MARK:
+        both are one statement for who wrote it."""
+        word = self.text[start : start + 6]
+        if self.text[self.position - 1] == "}" and _HEAD.match(word):
+            while self.peek()[0] == ";" and "\n" not in self.text[self.position : self.peek()[1]]:
+                self.take()
+
     def item(self, targets: frozenset[str]) -> None:
         """Step over one item of a block: a statement with the labels that only name it, or a label of `targets`."""
         word, _, end = self.peek()
@@ -158,6 +167,7 @@ def units(block: c_ast.Compound, parsed: Parsed, targets: frozenset[str]) -> lis
     while scanner.peek()[0] != "}":
         start = scanner.peek()[1]
         scanner.item(targets)
+        scanner.empty_behind(start)
         first = following
         while following < len(items) and items[following] < scanner.position:
             if items[following] < start:
@@ -201,7 +211,7 @@ def stretch(places: Places, start: int, end: int) -> Stretch:
         _, until = _in_line(places, end - 1, last)
     while True:  # a macro's arguments may go on for some lines
         text = chosen(places, first, last, (begin, until))
-        if _balance(text) == 0 and not text.rstrip("\n").endswith("\\"):
+        if balance(text) == 0 and not text.rstrip("\n").endswith("\\"):
             break
         last += 1
         if until is not None or last > len(user.line_starts) or _pieces(places, last):
@@ -241,8 +251,7 @@ def chosen(
     a `#define`, and half of an `#if` is no text.
     """
     kept: list[str] = []
-    branches: list[tuple[int, bool]] = []
-    """Of each open branch: where its code begins in `kept`, and whether the preprocessor left any of it."""
+    conditions: list[_Condition] = []
     pragma = False
     for number in range(first, last + 1):
         whole, origin = places.user.line(number), places.user.line_starts[number - 1]
@@ -255,24 +264,56 @@ def chosen(
         if directive is None:
             kept.append(line + "\n")
             if _pieces(places, number):
-                branches = [(begin, True) for begin, _ in branches]
+                for one in conditions:
+                    one.left = True
             continue
         word = directive[1] or ""
-        if marked and word == "include":
-            continue
+        if word == "error" or (marked and word == "include"):
+            continue  # the first stands in a branch that was not chosen: there would be no preprocessed text
         if word not in (*_OPENS, *_TURNS, _CLOSES) or (line.rstrip().endswith("\\") and not marked):
-            raise NotWhole(f"'#{word}' stands in it")
-        if word not in _OPENS:
-            if not branches:
-                raise NotWhole(f"an '#{word}' in it belongs to a condition that begins before it")
-            begin, left = branches.pop()
-            if not left:
-                del kept[begin:]
-        if word != _CLOSES:
-            branches.append((len(kept), False))
-    if branches:
+            if not conditions or word in (*_OPENS, *_TURNS, _CLOSES):
+                raise NotWhole(f"'#{word}' stands in it")
+            conditions[-1].odd.append(word)
+            continue
+        if word in _OPENS:
+            conditions.append(_Condition(len(kept)))
+            continue
+        if not conditions:
+            raise NotWhole(f"an '#{word}' in it belongs to a condition that begins before it")
+        conditions[-1].turn(kept)
+        if word == _CLOSES and (odd := conditions.pop().unsure):
+            if not conditions:
+                raise NotWhole(f"'#{odd[0]}' stands in it")
+            conditions[-1].odd += odd
+    if conditions:
         raise NotWhole("a condition ('#if') that begins in it does not end in it")
     return "".join(kept)
+
+
+@dataclass(slots=True)
+class _Condition:
+    """An `#if` up to its `#endif`."""
+
+    begin: int
+    """Where the code of its present branch begins."""
+    left: bool = False
+    """Whether the preprocessor left any of that."""
+    odd: list[str] = field(default_factory=list)
+    """Directives in that branch which are no conditions."""
+    unsure: list[str] = field(default_factory=list)
+    """Those of branches before, of which nothing is left: nobody knows whether one was chosen."""
+    decided: bool = False
+    """Whether one of the branches before was chosen, so that the others were not."""
+
+    def turn(self, kept: list[str]) -> None:
+        """End the present branch. Raises NotWhole where it was chosen and has other directives."""
+        if self.left and self.odd:
+            raise NotWhole(f"'#{self.odd[0]}' stands in it")
+        if not self.left:
+            del kept[self.begin :]
+        self.decided |= self.left
+        self.unsure = [] if self.decided else [*self.unsure, *self.odd]
+        self.begin, self.left, self.odd = len(kept), False, []
 
 
 def with_condition(places: Places, first: int, last: int) -> int:
@@ -317,19 +358,6 @@ def for_loops(places: Places, first: int) -> tuple[str, int] | None:
 def _code(line: str) -> str:
     """A line without what stands in quotes."""
     return _QUOTED.sub('""', line)
-
-
-def _balance(text: str) -> int | None:
-    """How many brackets are open at the end; None where one closes that was not opened."""
-    depth = 0
-    for character in text:
-        if character in _OPEN:
-            depth += 1
-        elif character in _CLOSE:
-            depth -= 1
-            if depth < 0:
-                return None
-    return depth
 
 
 def has_code(places: Places, line: int) -> bool:

@@ -389,6 +389,12 @@ def trips(start: c.Expr, op: str, bound: c.Expr, step: int, key: str) -> Trips |
     return Trips(before, abs(step), c.Ternary(test, distance, ZERO), distance)
 
 
+def iterations_before(start: c.Expr, step: int, key: str) -> Trips:
+    """What is known while a loop runs of which nobody knows how often it does: how far its variable is."""
+    here: c.Expr = c.Name(key)
+    return Trips(difference(here, start) if step > 0 else difference(start, here), abs(step), ZERO, ZERO)
+
+
 def difference(one: c.Expr, other: c.Expr) -> c.Expr:
     if constant(other) == 0:
         return one

@@ -74,7 +74,7 @@ class Surroundings:
         column = len(text) - len(text.lstrip()) + 1
         if place is not None and place.start > user.line_starts[line - 1]:
             column = place.start - user.line_starts[line - 1] + 1
-        span = Span(user.path, line, column, len(text.rstrip()) + 1 - column)
+        span = Span(*user.place(line), column, len(text.rstrip()) + 1 - column)
         found = self.search(self.parsed.function.body, [])
         if found is None:
             hint = "put both pragmas into the same block"
@@ -83,7 +83,7 @@ class Surroundings:
         block, first, last = found
         outside = self.path
         self.path, self.start = [*outside, (block, last)], [*outside, (block, first + 1)]
-        return (block.block_items or [])[first + 1 : last], span, end_line
+        return (block.block_items or [])[first + 1 : last], span, user.place(end_line)[1]
 
     def search(self, node: c_ast.Node, path: Path) -> tuple[c_ast.Compound, int, int] | None:
         """The block that holds both pragmas."""

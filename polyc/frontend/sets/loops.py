@@ -142,7 +142,7 @@ def iterations(
     of_type = value.ge_set(number(low)).intersect(value.le_set(number(high)))
     for part in c.conjuncts(condition):
         op, bound = bound_of(part, head.key)
-        if op == "!=" and bound is not None and abs(head.step) == 1:
+        if op == "!=" and bound is not None:
             limit = affine.observed(bound, outer)
             if limit is None:
                 raise NotAffine("non-affine-loop", "the loop's bound is not affine", part)
@@ -208,14 +208,19 @@ def bound_of(part: c.Expr, key: str) -> tuple[str, c.Expr | None]:
 
 
 def unequal(region: Region, head: Induction, start: isl.PwAff, limit: isl.PwAff, outer: Env, symbol: Symbol) -> isl.Set:
-    """`i != limit` in steps of one: the loop has to start on the right side of the limit.
+    """`i != limit`: the loop has to start on the right side of the limit, and to meet it in steps of more than one.
 
-    Otherwise a signed variable would overflow, which no C program may do; one that wraps needs the assumption.
+    Otherwise a signed variable would overflow, which no C program may do; one that wraps needs the assumption, and so
+    do steps of more than one, as isl counts with what is assumed and not with what may not happen.
     """
     up = head.step > 0
     type_ = symbol.shape.element
-    if not type_.signed or type_.size_bytes < 4:
+    steps = abs(head.step)
+    if not type_.signed or type_.size_bytes < 4 or steps > 1:
         missed = start.gt_set(limit) if up else start.lt_set(limit)
+        if steps > 1:
+            rest = (limit - start).mod_val(isl.Val.int_from_si(CTX, steps))
+            missed = missed.union(rest.ne_set(number(0)))
         if not region.holds(missed, outer):
             raise NotAffine("wrap-around", f"'{symbol.c_name}' wraps around before it meets its bound")
     value = variable(head.key)

@@ -12,6 +12,9 @@ _STRUCTURE = re.compile(r"""^#[^\n]*|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|[{}
 _IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*")
 _ATTRIBUTES = re.compile(r"\[\[|__attribute__|__attribute|__declspec|__asm__|__asm|\basm\b|_Alignas|__alignof__")
 _REPLACED = re.compile(r"\b(?:weak|__weak__|ifunc|__ifunc__|alias|__alias__)\b")
+_LOCAL = re.compile(r"\b(?:static|inline|__inline|__inline__)\b")
+_SEEN = re.compile(r"\bextern\b|__attribute|\[\[")
+"""Of functions that are seen elsewhere, or may be: by `__attribute__((used))`."""
 MEANINGS = re.compile(
     r"\b__attribute(?:__)?\s*\(\s*\((?:[^;{}]*?\W)?_*(cleanup|ext_vector_type|mode|vector_size)_*\s*\("
 )
@@ -66,6 +69,7 @@ class Chunks:
     _of_threads: frozenset[str] | None = None
     _looping: frozenset[str] | None = None
     _errno: bool | None = None
+    _used: frozenset[int] | None = None
 
     @property
     def looping_functions(self) -> frozenset[str]:
@@ -78,6 +82,28 @@ class Chunks:
                 found |= more
             self._looping = frozenset(found)
         return self._looping
+
+    @property
+    def used_functions(self) -> frozenset[int]:
+        """The chunks of the functions that somebody calls or that other files see: of static ones and those that are
+        only inline a compiler makes nothing if no other function of the file names them."""
+        if self._used is None:
+            found = {k for k, item in enumerate(self.items) if item.is_function and not _is_local(item.header)}
+            others = (k for k, item in enumerate(self.items) if not item.is_function)
+            waiting = set[str]().union(*map(self.names_of, (*found, *others)))
+            seen: set[str] = set()
+            while waiting:
+                seen |= waiting
+                more = {
+                    n
+                    for name in waiting
+                    for n in self.mentions.get(name, ())
+                    if self.items[n].is_function and n not in found
+                }
+                found |= more
+                waiting = set[str]().union(*map(self.names_of, more)) - seen
+            self._used = frozenset(found)
+        return self._used
 
     @property
     def reads_errno(self) -> bool:
@@ -128,6 +154,11 @@ class Chunks:
     def code_of(self, index: int) -> str:
         """The chunk's text without lines of the preprocessor."""
         return _HASH_LINES.sub("", self.text_of(index)).strip()
+
+
+def _is_local(header: str) -> bool:
+    """Whether a function of this head is compiled only where others of the file call it."""
+    return _LOCAL.search(drop_attributes(header)) is not None and _SEEN.search(header) is None
 
 
 def cut(text: str, places: Places) -> Chunks:

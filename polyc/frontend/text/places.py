@@ -55,7 +55,7 @@ class Places:
         last = max(self._token(max(start, end - 1))[3], first + 1)
         first_line_end = self.user.line_starts[line] - 1 if line < len(self.user.line_starts) else len(self.user.text)
         column = first - self.user.line_starts[line - 1] + 1
-        return Span(name, line, column, max(1, min(last, first_line_end) - first))
+        return Span(*self.user.place(line), column, max(1, min(last, first_line_end) - first))
 
     def _as_it_is(self, start: int, end: int) -> Span:
         """The same in a text that needs no preprocessor."""
@@ -65,24 +65,45 @@ class Places:
         return Span(self.user.path, line, start - starts[line - 1] + 1, max(1, min(end, line_end) - start))
 
     def source(self, start: int, end: int) -> str:
-        """The user's own text for a piece of the preprocessed text, comments dropped, on one line."""
-        first = self._token(start)[2]
-        last = max(self._token(max(start, end - 1))[3], first + 1)
-        return _SPACE.sub(" ", self.user.code[first:last]).strip()
+        """The user's own text for a piece of the preprocessed text, comments dropped, on one line; "" where the piece
+        begins or ends inside of what a macro stands for."""
+        _, _, first, to = self._token(start)
+        _, _, since, last = self._token(max(start, end - 1))
+        code, made = self.user.code, self.pre.text
+        begins = made.startswith(code[first:to], start) or self._range_of(len(made[:start].rstrip()) - 1)[1] <= first
+        ends = made.endswith(code[since:last], start, end) or self._range_of(_after(made, end))[0] >= last
+        text = _SPACE.sub(" ", code[first:last]).strip()
+        return text if begins and ends and first < last and balance(text) == 0 else ""
+
+    def _range_of(self, offset: int) -> tuple[int, int]:
+        """Where the token before or behind a piece stands in the user's file: nowhere near, if there is none."""
+        if not 0 <= offset < len(self.pre.text):
+            return len(self.user.text), 0
+        return self._token(offset)[2:]
 
     def outside(self, offset: int, line: int) -> tuple[int, int] | None:
         """Where a token outside of brackets stands in a line of the user's file; None where a macro may have made it.
 
         Macros take away nothing but what stands in the brackets of their calls. Where they add none that looks like it,
-        the line has as many of these tokens as the preprocessor left, in the same order.
+        the line has as many of these tokens as the preprocessor left, in the same order. Before the first macro, and
+        behind the last one, all tokens of both are the same.
         """
-        made, own = (_outside(tokens) for tokens in self._both(line))
+        whole = self._both(line)
+        made, own = map(_outside, whole)
         text = next((text for text, at, _ in made if at == offset), None)
         left, found = ([one for one in tokens if one[0] == text] for tokens in (made, own))
-        if not left or len(left) != len(found):
+        if not left:
             return None
-        _, start, end = found[[at for _, at, _ in left].index(offset)]
-        return start, end
+        if len(left) == len(found):
+            _, start, end = found[[at for _, at, _ in left].index(offset)]
+            return start, end
+        for tokens, others in (whole, [side[::-1] for side in whole]):
+            for one, other in zip(tokens, others, strict=False):
+                if one[0] != other[0]:
+                    break
+                if one[1] == offset and other in own:
+                    return other[1], other[2]
+        return None
 
     def pieces(self, line: int) -> list[tuple[int, int]]:
         """The pieces of the preprocessed text, from and to, that come from a line of the user's file."""
@@ -153,6 +174,25 @@ class Places:
                         self._segments.setdefault(line, []).append((position, stop))
                     position, line = stop + 1, line + 1
         return self._segments
+
+
+def _after(text: str, position: int) -> int:
+    """The next character that is no space."""
+    found = re.compile(r"\S").search(text, position)
+    return found.start() if found is not None else len(text)
+
+
+def balance(text: str) -> int | None:
+    """How many brackets are open at the end; None where one closes that was not opened."""
+    depth = 0
+    for character in text:
+        if character in "([{":
+            depth += 1
+        elif character in ")]}":
+            depth -= 1
+            if depth < 0:
+                return None
+    return depth
 
 
 def _outside(tokens: list[_Part]) -> list[_Part]:

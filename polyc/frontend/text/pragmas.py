@@ -75,13 +75,13 @@ def find_pragmas(text: str, places: Places) -> Pragmas:
     open_at: re.Match[str] | None = None
     broken = False
     for match in _PRAGMA.finditer(text):
-        name, _ = places.pre.place(match.start())
+        name, line = places.pre.place(match.start())
         if name != places.user.path:
             continue
         word, span = match.group(1), pragma_span(match, places)
         if word == "polyc":
             _polyc_pragma(found, match, span)
-        elif not _ON_ITS_LINE.match(places.user.line(span.line)):
+        elif not _ON_ITS_LINE.match(places.user.line(line)):
             message = f"'#pragma {word}' has to stand on a line of its own, not in a macro or _Pragma"
             found.problems.append(Diagnostic("pragma-from-macro", message, span))
             broken = word == "scop"
@@ -107,10 +107,10 @@ def find_pragmas(text: str, places: Places) -> Pragmas:
 
 def pragma_span(match: re.Match[str], places: Places) -> Span:
     """The pragma's line in the user's file, from its `#` on."""
-    name, line = places.pre.place(match.start())
+    line = places.pre.place(match.start())[1]
     text = places.user.line(line)
     column = len(text) - len(text.lstrip()) + 1
-    return Span(name, line, column, max(1, len(text.strip())))
+    return Span(*places.user.place(line), column, max(1, len(text.strip())))
 
 
 def _polyc_pragma(found: Pragmas, match: re.Match[str], span: Span) -> None:

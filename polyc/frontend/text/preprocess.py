@@ -42,6 +42,8 @@ class Preprocessed:
     """Offsets where a run of lines of one file starts."""
     runs: list[tuple[str, int]] = field(default_factory=list)
     """File and line number of the first line of each run."""
+    flags: list[list[str]] = field(default_factory=list)
+    """Of each run's marker: 1 where a file begins, 2 where another one goes on, 3 in headers of the system."""
     macros: dict[str, str] = field(default_factory=dict)
     """What each stands for where the file ends; with its parameters before it if it has some."""
     system: frozenset[str] = frozenset()
@@ -154,7 +156,8 @@ def read_markers(text: str, path: str, given: str) -> Preprocessed:
             name = names.setdefault(match.group(2), path if name == given else name)
         result.starts.append(min(match.end() + 1, len(text)))
         result.runs.append((name, int(match.group(1))))
-        if match.group().endswith((" 3", " 3 4")):
+        result.flags.append(match.group()[match.end(2) - match.start() + 1 :].split())
+        if match.group().endswith((" 1 3", " 1 3 4")):  # where a macro of a header stands in a file it has the 3, too
             system.add(name)
         if not name.startswith("<") and match.group(2) != STDIN:
             seen.setdefault(name)

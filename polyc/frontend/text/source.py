@@ -10,6 +10,7 @@ import stat
 from difflib import get_close_matches
 
 from polyc.errors import Span, UserError
+from polyc.model.scop import Expansion
 from polyc.records import dataclass, field
 
 COMMENT_OR_STRING = re.compile(
@@ -27,6 +28,8 @@ class UserFile:
 
     path: str
     text: str
+    expansion: Expansion | None = None
+    """Where its lines come from, if some stand in the place of an `#include`."""
     line_starts: list[int] = field(init=False)
     _code: str | None = None
 
@@ -51,7 +54,11 @@ class UserFile:
 
     def span(self, offset: int, length: int = 1) -> Span:
         line = bisect.bisect_right(self.line_starts, offset)
-        return Span(self.path, line, offset - self.line_starts[line - 1] + 1, length)
+        return Span(*self.place(line), offset - self.line_starts[line - 1] + 1, length)
+
+    def place(self, line: int) -> tuple[str, int]:
+        """The file and the line that people know a line by."""
+        return self.expansion.place(line) if self.expansion is not None else (self.path, line)
 
 
 def _blank_comment(match: re.Match[str]) -> str:

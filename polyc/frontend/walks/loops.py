@@ -18,6 +18,7 @@ from polyc.frontend.idioms.sums import (
     Trips,
     constant,
     difference,
+    iterations_before,
     literal,
     product,
     trips,
@@ -82,6 +83,10 @@ class Loops:
             first = node.init.items if isinstance(node.init, c.Comma) else (node.init,) if node.init else ()
             then = node.step.items if isinstance(node.step, c.Comma) else (node.step,) if node.step else ()
             steps = [item for item in then if (step := stepped(item)) is not None and step[0] in keys]
+            # Of `i < j; i++, j--` the first one counts, the other one is what it was and what was added. It stays in
+            # its type where the condition is asked about values of the first one that are never reached, too.
+            if len(steps) == 2 and (first_step := self.amount(steps[0])) == -self.amount(steps[1]) != 0:
+                steps = steps[:1] if first_step > 0 else steps[1:]
             if has_jump(node.body) or len(steps) != 1:
                 return node
             key = stepped(steps[0])
@@ -100,6 +105,13 @@ class Loops:
             self.body += tuple(c.ExprStmt(item, node.span) for item in then if item not in steps)
             return found
         return node
+
+    def amount(self, step: c.Expr) -> int:
+        """What a step adds to an integer; 0 where that is no constant, or it is no integer."""
+        found = stepped(step)
+        symbol = self.walk.scope.symbols.get(found[0]) if found is not None else None
+        added = constant(found[1]) if found is not None else None
+        return added if added is not None and symbol is not None and symbol.is_integer else 0
 
     # --- what is known of it
 
@@ -187,7 +199,12 @@ class Loops:
             bound = values.of(bound)
             if self.fits(start, head.key) and self.fits(bound, head.key):
                 known = trips(start, op, bound, head.step, head.key)
-        body, entry = self.run(known, steps, {})
+        begun = known
+        if known is None and not own and not mentions(head.start) & self.changes.all and self.fits(start, head.key):
+            symbol = self.walk.scope.symbols.get(head.key)
+            if symbol is not None and symbol.shape.element.signed and symbol.shape.element.size_bytes >= 4:
+                begun = iterations_before(start, head.step, head.key)
+        body, entry = self.run(begun, steps, {})
         condition = self.walk.other(node.condition, dict(entry)) if node.condition is not None else None
         self.behind(known, steps, {})
         return replace(node, init=init, condition=condition, body=body)
@@ -235,14 +252,21 @@ class Loops:
         start, bound = values.use(c.Name(test.key, span), False), values.of(test.bound)
         if mentions(start) & self.changes.without(walk.chosen).all:
             raise Excluded(test.key)
-        known = trips(start, test.op, bound, amount, test.key)
+        # In larger steps a variable meets its end, or passes it: then one with a sign overflows. One that wraps goes
+        # on, and nothing is known of what is added meanwhile.
+        element = walk.scope.symbols[test.key].shape.element
+        meets = test.op == "!=" and abs(amount) > 1
+        op = test.op if not meets else "<" if amount > 0 else ">"
+        known = trips(start, op, bound, amount, test.key)
         if known is None or not self.fits(bound, test.key):
             raise Excluded(test.key)
         used = any(test.key in mentions(item) for item in self.body if not is_step(item, test.key))
         if amount < 0 and not used:  # a loop that only counts: pointers go up in it
             return self.going_up(test, known, steps)
         counter = self.counter(walk.scope.symbols[test.key].c_name, start, test.key)
-        own = trips(start, test.op, bound, amount, counter.key)
+        own = trips(start, op, bound, amount, counter.key)
+        if meets and not (element.signed and element.size_bytes >= 4):
+            own = None
         body, _ = self.run(own, steps, {test.key: Sum(c.Name(counter.key))})
         self.behind(own, steps, {})
         walk.steps(list(test.after), self.state)

@@ -24,8 +24,8 @@ of products in each."""
 UNKNOWN = 64
 """Iterations of a loop of which nobody knows how many it has."""
 UNKNOWN_UNASKED = 16
-"""The same in a region that nobody marked: threads that are started for a microsecond's work cost some twenty times of
-it, where no threads for long loops cost half of the gain that nobody asked for."""
+"""The same in a region that nobody marked, which may be called for little: threads that are started for a microsecond's
+work cost some twenty times of it."""
 UNKNOWN_INSIDE = 4
 """The same of a loop in another one of which nobody knows that."""
 CALLED = 10
@@ -109,10 +109,9 @@ def operations(statement: Statement, subscripts: bool = True) -> float:
     return float(max(count, 1))
 
 
-def all_operations(program: Program, statement: Statement) -> float:
+def all_operations(program: Program, statement: Statement, guess: int = UNKNOWN) -> float:
     """The operations of an instance, with those of loops in it that the model knows nothing of, and of functions of the
-    file with loops, as if these ran UNKNOWN times, or as often as the only number says that a function is given."""
-    guess = UNKNOWN_UNASKED if program.scop.unmarked else UNKNOWN
+    file with loops, as if these ran so many times, or as often as the only number says that a function is given."""
     known = 0.0
     for node in c.walk(statement.body):
         if isinstance(node, c.Call) and node.function in program.scop.looping_functions:

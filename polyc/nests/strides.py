@@ -110,6 +110,13 @@ def usual_sizes(program: Program) -> isl.Set:
     return sizes
 
 
+def usual_value(extent: isl.PwAff, program: Program) -> int | None:
+    """What an extent is at the sizes that all calls of a file have; None where they leave it open."""
+    found = extent.intersect_params(usual_sizes(program))
+    low, high = found.min_val(), found.max_val()
+    return int(low.to_python()) if low.is_int() and low.eq(high) else None
+
+
 def iterations(member: Member, program: Program, sizes: isl.Set | None = None) -> int | None:
     """The number of iterations of a loop whose bounds are constants, at some sizes."""
     found = bounds_of(member, program, sizes)

@@ -8,14 +8,14 @@ from math import inf, log10, prod
 import islpy as isl
 
 from polyc.analysis.expressions.facts import mentions
-from polyc.cost.time import Rates, all_operations
+from polyc.cost.time import UNKNOWN, UNKNOWN_UNASKED, Rates, all_operations
 from polyc.machine import Cpu
 from polyc.model import ctree as c
 from polyc.model.program import Program
 from polyc.model.scop import AccessKind
 from polyc.model.tree import Member, Role, Worth
 from polyc.nests.samples import written_cells
-from polyc.nests.strides import UNROLLED, step_of, usual_sizes
+from polyc.nests.strides import UNROLLED, step_of, usual_value
 from polyc.poly import affine_of, band_width, box_extents, box_volume, names, set_name, sets, value_on
 from polyc.records import replace
 
@@ -56,15 +56,16 @@ def worth_of(
     """
     if machine.cores < 2:
         return None
+    guess = UNKNOWN_UNASKED if program.scop.unmarked and not above else UNKNOWN
     work: list[tuple[float, float, isl.Set]] = []
     for piece in (*sets(member.schedule.domain()), *inside):
         statement = program.statements[set_name(piece)]
         instances = statement.domain.intersect(piece)
         count = box_volume(instances.intersect_params(at))
-        work.append((count * all_operations(program, statement), count, instances))
+        work.append((count * all_operations(program, statement, guess), count, instances))
     runs = any(w > 0 for w, _, _ in work)
     if not runs:  # at the sample sizes: `if (mode == 2)`
-        work = [(all_operations(program, program.statements[set_name(piece)]), 1.0, piece) for _, _, piece in work]
+        work = [(all_operations(program, program.statements[set_name(p)], guess), 1.0, p) for _, _, p in work]
     total, count, largest = sum(w for w, _, _ in work), *max(work, key=lambda one: one[0])[1:]
     if not total < float("inf"):
         return None
@@ -96,9 +97,9 @@ def worth_of(
         return Worth((), 2)
     constants = prod(int(e.max_val().to_python()) for e in extents if e.is_cst())
     open_ones = tuple(e for e in extents if not e.is_cst())
-    usual = [e.intersect_params(usual_sizes(program)).max_val() for e in open_ones]
-    if usual and not fetched and all(one.is_int() for one in usual):  # what all calls in the file pass
-        return Worth((), 0 if prod(one.to_python() for one in usual) > least / constants else 2)
+    usual = [usual_value(extent, program) for extent in open_ones]
+    if usual and None not in usual and prod(one or 0 for one in usual) > least / constants and not fetched:
+        return Worth((), 0)  # whatever calls in the file pass
     turns = _turns(program, member, largest)
     return Worth(open_ones, _plain(least / constants), turns, fetched) if open_ones else Worth((), 0)
 

@@ -29,7 +29,7 @@ from polyc.model.tree import (
 )
 from polyc.nests.nest import has_loops
 from polyc.nests.samples import sample_parameters
-from polyc.nests.strides import dimension_of, iterations, step_of, usual_sizes
+from polyc.nests.strides import dimension_of, iterations, step_of, usual_value
 from polyc.poly import affine_of, box_volume, names, sets, value_on
 from polyc.records import dataclass, field, replace
 
@@ -207,8 +207,8 @@ class _Finder:
         rest = tuple(e for e in extents if not e.is_cst())
         least = self.least_bytes * (READ_LATER if self.read(result.array) else 1)
         if rest:
-            usual = [extent.intersect_params(usual_sizes(self.program)).max_val() for extent in rest]
-            if all(one.is_int() for one in usual) and prod(one.to_python() for one in usual) * constants < least:
+            usual = [usual_value(extent, self.program) for extent in rest]
+            if None not in usual and prod(one or 0 for one in usual) * constants < least:
                 raise _Small  # whatever calls in the file pass
             return Worth(rest, least // max(constants, 1))
         if constants < least:

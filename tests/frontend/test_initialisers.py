@@ -36,6 +36,8 @@ BODIES = {
     "length by sizeof": "float t[sizeof src / sizeof src[0] / 150] = {1, i}; t[2] -= i; x[i] = t[2] + t[3] + t[1];",
     "rows by name": "float t[2][FEW] = {{i}, {1, 2}}; t[1][3] += i; x[i] = t[1][3] + t[1][1] + t[0][3] + t[0][0];",
     "structs in an array": "struct quat t[3] = {{i, 1}, {.5f, x[i]}}; x[i] = t[i % 3].w + t[1].x + t[2].w;",
+    "many structs": "struct quat t[17] = {{0}}; t[2].w += i; x[i] = t[2].w + t[3].x;",
+    "many numbers": "float t[4][9] = {{0}}; t[i % 4][i % 9] += i; x[i] = t[i % 3][2] + t[3][i % 5];",
     "compound literal": "q[i] = (struct quat){.x = i}; x[i] = q[i].x - q[i].w;",
     "struct with a pointer": "struct plane p = {20, 9, src + 180 * (i % 3)}; x[i] = at(&p, i - 3, i % 9);",
     "pointer by name": "struct plane p = {.pix = src + i, .w = 5}; x[i] = p.pix[4] + p.w + p.h;",

@@ -101,7 +101,7 @@ class _Transfers:
             return None
         to = self.piece(c.Name(node.name, node.span))
         size = symbol.shape.size_bytes
-        if to is None or size <= FEW * replace(symbol.shape, dims=()).size_bytes:
+        if to is None or self.value(_ZERO, to.shape) is None or size <= FEW * replace(symbol.shape, dims=()).size_bytes:
             return None
         return self.loops(c.ExprStmt(c.Name(node.name), node.span), to, _ZERO, c.Literal(str(size)))
 

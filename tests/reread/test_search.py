@@ -538,3 +538,21 @@ void f(int n, int hop, int width, int most, float *x, float *out, float mean)
     assert compiled.certificate is not None
     assert compiled.certificate.text == "shown"
     assert "verification-failed" not in {remark.code for remark in compiled.program.remarks}
+
+
+APPROACHING = """
+void f(int n, double b[1], double c[7])
+{
+    for (int i = 0, end = n; i < end; i++, end--)
+        for (int j = 0, to = n; j < to; j++, to--)
+            c[(j * i % 7 + 7) % 7] = b[0];
+}
+"""
+
+
+def test_a_bound_with_its_counter_in_it_is_none_for_openmp() -> None:
+    """`j < n - j`, of two counters that approach each other."""
+    for region in read("t.c", InputOptions(detect=True), text=APPROACHING).regions:
+        search = region.scop.search
+        for loop in (n for s in search.loops for n in c.walk(s) if isinstance(n, c.For)) if search else ():
+            assert not loop.pragmas or {"i", "j"}.isdisjoint(mentions(loop.condition.right))  # type: ignore[union-attr, arg-type]

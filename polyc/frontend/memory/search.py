@@ -347,6 +347,7 @@ class _Slicer:
             and isinstance(node.condition, c.Binary)
             and node.condition.op in ("<", "<=", ">", ">=")
             and node.condition.left == c.Name(head.key)
+            and head.key not in mentions(node.condition.right)  # as of two counters that approach each other
             and not assigned_scalars(node) & around
         )
         pragmas = (" ".join(["omp parallel for", *clauses]),) if canonical and clauses else ()

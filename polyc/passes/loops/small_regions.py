@@ -97,10 +97,10 @@ def worth_of(
         return Worth((), 2)
     constants = prod(int(e.max_val().to_python()) for e in extents if e.is_cst())
     open_ones = tuple(e for e in extents if not e.is_cst())
-    usual = [usual_value(extent, program) for extent in open_ones]
-    if usual and None not in usual and prod(one or 0 for one in usual) > least / constants and not fetched:
-        return Worth((), 0)  # whatever calls in the file pass
     turns = _turns(program, member, largest)
+    usual = [usual_value(extent, program) for extent in open_ones]
+    if usual and None not in usual and prod(one or 0 for one in usual) > least / constants and not (turns or fetched):
+        return Worth((), 0)  # whatever calls in the file pass
     return Worth(open_ones, _plain(least / constants), turns, fetched) if open_ones else Worth((), 0)
 
 

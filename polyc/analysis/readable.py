@@ -186,7 +186,8 @@ def masked(program: Program, statement: Statement, own: Set[str] = frozenset()) 
 
 def _plain(scop: Scop) -> frozenset[str]:
     """The functions of floating values that do nothing else."""
-    return ABSOLUTE | ROUNDED.keys() | (frozenset() if scop.reads_errno else ROOTS.keys()) - scop.own_functions
+    plain = ABSOLUTE | ROUNDED.keys() | (frozenset() if scop.reads_errno else ROOTS.keys())
+    return plain - scop.own_functions
 
 
 def is_chosen(program: Program, statement: Statement) -> bool:

@@ -377,29 +377,15 @@ def looks_up(program: Program, loops: Iterable[Member], carried: Set[str]) -> bo
     """
     ran = {name for loop in loops if not loop.coincident for name in names(loop.schedule.domain())}
     statements = [program.statements[name] for name in sorted(ran)]
-    made = [
-        (
-            {a.array for a in s.accesses if a.kind is AccessKind.READ},
-            {a.array for a in s.accesses if a.kind is not AccessKind.READ},
-        )
-        for s in statements
-    ]
-
-    def told(array: str) -> set[str]:
-        """What an array's values go into, step by step."""
-        found, known = {array}, set[str]()
-        while found != known:
+    read = [{a.array for a in s.accesses if a.kind is AccessKind.READ} for s in statements]
+    written = [{a.array for a in s.accesses if a.kind is not AccessKind.READ} for s in statements]
+    for statement, told in zip(statements, written, strict=True):
+        places = (s for n in c.walk(statement.body) if isinstance(n, c.ArrayRef) for s in n.subscripts)
+        asked = {part.array for place in places for part in c.walk(place) if isinstance(part, c.ArrayRef)} & carried
+        known, found = set[str](), set(told) if asked else set[str]()
+        while found != known:  # what it gives goes into, step by step
             known = set(found)
-            found |= {one for read, written in made if read & found for one in written}
-        return found
-
-    return any(
-        isinstance(part, c.ArrayRef)
-        and part.array in carried
-        and any(part.array in told(a.array) for a in statement.accesses if a.kind is not AccessKind.READ)
-        for statement in statements
-        for node in c.walk(statement.body)
-        if isinstance(node, c.ArrayRef)
-        for subscript in node.subscripts
-        for part in c.walk(subscript)
-    )
+            found |= {array for of, to in zip(read, written, strict=True) if of & found for array in to}
+        if asked & found:
+            return True
+    return False

@@ -160,8 +160,7 @@ def _is_once(node: c.While) -> bool:
 def multiply_adds(program: Program, statement: Statement) -> int:
     """How many sums of floats have a product as an operand: of these, C compilers make one operation, where the machine
     has it (`fma_per_cycle`) and nobody forbids it (`-ffp-contract=off`)."""
-    written = (program.scop.arrays[a.array].element for a in statement.accesses if a.kind is not AccessKind.READ)
-    if any(element.kind != "float" for element in written):
+    if not _gives_floats(program, statement):
         return 0
     count = 0
     for node in c.walk(statement.body):
@@ -173,10 +172,15 @@ def multiply_adds(program: Program, statement: Statement) -> int:
     return count
 
 
+def _gives_floats(program: Program, statement: Statement) -> bool:
+    """Whether all that a statement writes are floats."""
+    written = (program.scop.arrays[a.array].element for a in statement.accesses if a.kind is not AccessKind.READ)
+    return all(element.kind == "float" for element in written)
+
+
 def divisions(program: Program, statement: Statement) -> int:
     """How many quotients of floats an instance computes, but those by numbers of which compilers make products."""
-    written = (program.scop.arrays[a.array].element for a in statement.accesses if a.kind is not AccessKind.READ)
-    if any(element.kind != "float" for element in written):
+    if not _gives_floats(program, statement):
         return 0
     found: set[c.Node] = set()
     for node in c.walk(statement.body):

@@ -7,9 +7,11 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from polyc.analysis.readable import _plain
 from polyc.cli.main import cli
 from polyc.model.program import Options
 from polyc.pipeline import compile_region
+from polyc.records import replace
 from polyc.runtime.check import check
 from tests.programs import compiled, region_of, run_alike
 
@@ -636,3 +638,11 @@ def test_elements_that_may_not_be_there_are_not_loaded(tmp_path: Path) -> None:
         MIXING.replace("static double rho", "extern double dz[]; static double rho").replace(", dz[5];", ";"), tmp_path
     )
     assert "polyc_select" not in text
+
+
+@pytest.mark.parametrize("name", ["fabs", "floor", "sqrt"])
+def test_functions_of_the_file_are_computed_where_they_are_asked_for(name: str, tmp_path: Path) -> None:
+    """Whatever they are called, they may do something else."""
+    scop = region_of(MIXING, tmp_path).scop
+    assert name in _plain(scop)
+    assert name not in _plain(replace(scop, own_functions=frozenset({name})))

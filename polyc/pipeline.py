@@ -267,11 +267,13 @@ def _with_flags(region: Region, options: Options) -> Compiled:
     kept = region.scop.kept
     if kept is None:
         return _for_values(region, options)
-    if not options.gpu:
-        found = _for_values(region, options)
-        if found.ast and has_endings(found.program):
-            return found
-    return _for_values(replace(region, scop=kept), options)
+    whole = replace(region, scop=kept)
+    if options.gpu:
+        return _for_values(whole, options)
+    found = _for_values(region, options)
+    if found.ast and has_endings(found.program):
+        return found
+    return _with_refusals(_for_values(whole, options), found)
 
 
 def _for_values(region: Region, options: Options) -> Compiled:
@@ -316,7 +318,12 @@ def _with_loops_parted(region: Region, options: Options) -> Compiled:
     other = _with_rows(replace(region, scop=whole), options)
     if gained:
         return with_other_values(found, other, region)
-    refused = tuple(remark for remark in found.program.remarks if remark.code == fallback.REFUSED)
+    return _with_refusals(other, found)
+
+
+def _with_refusals(other: Compiled, tried: Compiled) -> Compiled:
+    """A region with what was refused of another form of it."""
+    refused = tuple(remark for remark in tried.program.remarks if remark.code == fallback.REFUSED)
     return replace(other, program=replace(other.program, remarks=(*refused, *other.program.remarks)))
 
 

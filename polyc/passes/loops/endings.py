@@ -43,6 +43,8 @@ def _members(node: Node) -> list[Member]:
 def _marked(program: Program, node: Node, ending: Ending, key: str) -> tuple[Node, bool]:
     """A node with the outermost loops that a flag ends marked, and whether there are some."""
     match node:
+        case Band(members=members) if any(member.until == key for member in members):
+            return node, False  # loops inside of it end with it
         case Band(members=members, child=child):
             for position, member in enumerate(members):
                 below = set(names(member.schedule.domain()))

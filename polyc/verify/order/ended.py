@@ -161,11 +161,16 @@ def _same_place(piece: isl.Map, depth: int) -> isl.Map:
 
 def _other_values(program: Program, statement: Statement, flag: str) -> Iterator[Fault]:
     """(c)."""
-    flags = {ending.flag for ending in program.scop.endings}
+    if not _sets_truth(program, statement, flag, frozenset({flag})):
+        yield Fault(KIND, f"{statement.name} writes to {flag} something else than 0 or 1", "")
+
+
+def _sets_truth(program: Program, statement: Statement, flag: str, asked: frozenset[str]) -> bool:
+    """Whether a statement gives a variable 0 or 1. asked: others of which that is known, or asked already"""
     for node in c.walk(statement.body):
         match node:
             case c.Assign(op=op, target=c.ArrayRef(array=array), value=value) if array == flag:
-                right = op == "=" and _is_truth(value, flags)
+                right = op == "=" and _is_truth(program, value, asked)
             case c.Postfix(operand=c.ArrayRef(array=array)) if array == flag:
                 right = False
             case c.Unary(op="++" | "--" | "&", operand=c.ArrayRef(array=array)) if array == flag:
@@ -173,10 +178,11 @@ def _other_values(program: Program, statement: Statement, flag: str) -> Iterator
             case _:
                 right = True
         if not right:
-            yield Fault(KIND, f"{statement.name} writes to {flag} something else than 0 or 1", "")
+            return False
+    return True
 
 
-def _is_truth(value: c.Expr, flags: set[str]) -> bool:
+def _is_truth(program: Program, value: c.Expr, asked: frozenset[str]) -> bool:
     match value:
         case c.Literal(text=text):
             return text in ("0", "1")
@@ -185,7 +191,15 @@ def _is_truth(value: c.Expr, flags: set[str]) -> bool:
         case c.Unary(op="!"):
             return True
         case c.ArrayRef(array=array):
-            return array in flags
+            own = array in program.scop.privatizable and not program.scop.arrays[array].rank
+            return array in asked or (
+                own
+                and all(
+                    _sets_truth(program, statement, array, asked | {array})
+                    for statement in program.statements.values()
+                    if any(a.array == array and a.kind is not AccessKind.READ for a in statement.accesses)
+                )
+            )
     return False
 
 

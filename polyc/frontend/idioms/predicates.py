@@ -11,7 +11,8 @@ rewrite:  if (m[i]) for (k = 0; k < n; k++) x[k][i] = e;
           k = 0; while (c && k < n) { s; k++; }  ->  for (k = 0; k < n; k++) { if (!c) break; s; }, and that as above
 requires: the heads of the loops depend on nothing that the branch or the loop writes
 ensures:  each statement runs with the values that it had, or does nothing; a flag that is zero stays so until the loop
-          ends, and nothing in the loop has any effect then (`For.until`)
+          ends, and nothing in the loop has any effect then (`For.until`); elements that are there in any case, and that
+          only loops inside tell, are loaded in any case: no vector has a mask for one element
 source:   control and exit predicates (Benabderrahmane, Pouchet, Cohen, Bastoul: The Polyhedral Model Is More Widely
           Applicable Than You Think, CC 2010)
 """
@@ -26,8 +27,9 @@ from pycparser import c_ast
 from polyc.analysis.expressions.facts import constant, has_jump, induction, mentions, step_of, writes
 from polyc.analysis.expressions.straight import changes_nothing
 from polyc.errors import Span
-from polyc.frontend.c.symbols import Scope
+from polyc.frontend.c.symbols import Scope, Symbol
 from polyc.model import ctree as c
+from polyc.model.scop import Storage
 from polyc.records import dataclass, field, replace
 
 ZERO, ONE = c.Literal("0"), c.Literal("1")
@@ -40,11 +42,13 @@ class Kept(Exception):
 def with_predicates(body: c.Block, scope: Scope, places: Collection[Span]) -> c.Block:
     """The region with flags for the branches and loops that begin at some places."""
 
+    written = frozenset(writes(body))
+
     def flagged(node: c.Stmt) -> c.Stmt:
         if not isinstance(node, c.If | c.For) or node.span not in places:
             return c.rewrite(node, change)
         try:
-            return c.Block(tuple(Predicates(scope, frozenset(writes(node))).item(node, None)), node.span)
+            return c.Block(tuple(Predicates(scope, frozenset(writes(node)), written).item(node, None)), node.span)
         except Kept:
             return node
 
@@ -138,7 +142,11 @@ class Predicates:
     scope: Scope
     written: frozenset[str]
     """What the statement changes: no loop's head may depend on it."""
+    outside: frozenset[str] = frozenset()
+    """What the region writes."""
     flags: list[str] = field(default_factory=list)
+    counters: dict[str, tuple[int, int]] = field(default_factory=dict)
+    """The variables of the loops around, as far as these are in the statement, with their least and greatest values."""
 
     def item(self, node: c.Stmt, guard: c.Expr | None) -> Iterator[c.Stmt]:
         """A statement with loops in it, where a flag is set, or in any case. Raises Kept."""
@@ -219,6 +227,10 @@ class Predicates:
         if not run:
             return
         span = next((item.span for item in run if getattr(item, "span", None) is not None), None)
+        loaded: dict[c.Expr, c.Decl] = {}
+        if guard is not None:
+            run = [c.rewrite(item, lambda node: self.loaded(node, loaded)) for item in run]
+            yield from loaded.values()
         body = tuple(self.until(tuple(run), ends)) if ends else tuple(run)
         if guard is None:
             yield from body
@@ -226,6 +238,62 @@ class Predicates:
             yield c.If(
                 guard, body[0] if len(body) == 1 and isinstance(body[0], c.ExprStmt) else c.Block(body), None, span
             )
+
+    def loaded(self, node: c.Node, found: dict[c.Expr, c.Decl]) -> c.Node | None:
+        """The variable for an element that is there in any case, and that no loop around the statement moves."""
+        match node:
+            case c.Assign(target=c.Subscript() as target):
+                return replace(node, target=self.inner(target, found), value=self.inside_of(node.value, found))
+            case c.Subscript() if (symbol := self.table(node)) is not None:
+                if node not in found:
+                    own = self.scope.fresh(_declared(f"{c.as_word(symbol.c_name)}_here", symbol.shape.element.text))
+                    found[node] = c.Decl(symbol.shape.element.text, own.key, (), node, node.span)
+                return c.Name(found[node].name, node.span)
+        return None
+
+    def inside_of(self, node: c.Expr, found: dict[c.Expr, c.Decl]) -> c.Expr:
+        return c.rewrite(node, lambda part: self.loaded(part, found))
+
+    def inner(self, target: c.Expr, found: dict[c.Expr, c.Decl]) -> c.Expr:
+        """What is stored to, with variables in its subscripts."""
+        if not isinstance(target, c.Subscript):
+            return target
+        return replace(target, base=self.inner(target.base, found), index=self.inside_of(target.index, found))
+
+    def table(self, node: c.Subscript) -> Symbol | None:
+        """The array of a reference to a number in it, with subscripts inside of its constant sizes, by the text of the
+        loops in the statement; None for others."""
+        indices: list[c.Expr] = []
+        base: c.Expr = node
+        while isinstance(base, c.Subscript):
+            indices.insert(0, base.index)
+            base = base.base
+        symbol = self.scope.symbols.get(base.name) if isinstance(base, c.Name) else None
+        if symbol is None or symbol.key in self.outside or symbol.volatile or len(symbol.shape.dims) != len(indices):
+            return None
+        if symbol.shape.element.kind not in ("int", "float") or symbol.storage is Storage.ARGUMENT:
+            return None
+        for dim, index in zip(symbol.shape.dims, indices, strict=True):
+            values = self.values(index)
+            if dim.pointer or dim.size is None or values is None or not 0 <= values[0] <= values[1] < dim.size:
+                return None
+        names = {part.name for index in indices for part in c.walk(index) if isinstance(part, c.Name)}
+        return symbol if names & self.counters.keys() else None
+
+    def values(self, index: c.Expr) -> tuple[int, int] | None:
+        """The least and the greatest value of a subscript of loops' variables; None where they are not known."""
+        number = constant(index)
+        if number is not None:
+            return number, number
+        match index:
+            case c.Name(name=name):
+                return self.counters.get(name)
+            case c.Binary(op="+" | "-" as op, left=left, right=right):
+                one, other = self.values(left), self.values(right)
+                if one is None or other is None:
+                    return None
+                return (one[0] + other[0], one[1] + other[1]) if op == "+" else (one[0] - other[1], one[1] - other[0])
+        return None
 
     def until(self, items: tuple[c.Stmt, ...], ends: str) -> Iterator[c.Stmt]:
         """Statements of which a `break` leaves out the rest, by a flag that it sets to zero."""
@@ -285,6 +353,9 @@ class Predicates:
             type_ = self.scope.symbols[counter].shape.element.text
             node = replace(node, init=c.Decl(type_, counter, (), node.init.value, node.span))
         name = guard.name if isinstance(guard, c.Name) else ""
+        range_ = _range_of(node)
+        if range_ is not None:
+            self.counters[range_[0]] = range_[1]
         yield replace(node, body=c.Block(tuple(self.block(items, guard, ends))), until=name)
 
     def flag(self, wish: str, value: c.Expr, span: Span | None) -> c.Decl:
@@ -300,8 +371,20 @@ class Predicates:
         return symbol.key
 
 
-def _declared(name: str) -> c_ast.Decl:
-    type_ = c_ast.TypeDecl(name, [], None, c_ast.IdentifierType(["int"]))
+def _range_of(loop: c.For) -> tuple[str, tuple[int, int]] | None:
+    """The variable of a loop with constant bounds, and its least and greatest value in the loop's body."""
+    head = induction(loop)
+    match loop.condition:
+        case c.Binary(op="<" | "<=" | ">" | ">=" as op, left=c.Name(name=name), right=end) if head is not None:
+            start, last = constant(head.start), constant(end)
+            if name == head.key and start is not None and last is not None:
+                last += {"<": -1, "<=": 0, ">": 1, ">=": 0}[op]
+                return name, (min(start, last), max(start, last))
+    return None
+
+
+def _declared(name: str, type_name: str = "int") -> c_ast.Decl:
+    type_ = c_ast.TypeDecl(name, [], None, c_ast.IdentifierType(type_name.split()))
     return c_ast.Decl(name, [], [], [], [], type_, None, None, None)
 
 

@@ -317,6 +317,11 @@ class Candidates:
         than compilers make selects of, unless a pragma asks for vectors of the loop around them."""
         return self.holds(inner, c.Ternary) and is_peeled(band.child, self.program, band.members)
 
+    def end(self, inner: list[Member]) -> bool:
+        """Whether data end inner loops."""
+        ended = {name for ending in self.program.scop.endings for name in ending.statements}
+        return any(ended & set(names(one.schedule.domain())) for one in inner)
+
     def holds(self, inner: list[Member], kind: type[c.Call] | type[c.Ternary]) -> bool:
         """Whether the text of a statement in some loops has a node of a kind."""
         return any(isinstance(node, kind) for node in nodes_of(inner, self.program))

@@ -244,7 +244,8 @@ class _Spreader:
             return None
         size = self.width(written)
         few = is_peeled(band.child, self.program, band.members)
-        if not size or (few and not (loops.calls(inner) or loops.branches(band, inner) or loops.has_parts(band.child))):
+        apart = loops.calls(inner) or loops.branches(band, inner) or loops.has_parts(band.child) or loops.end(inner)
+        if not size or (few and not apart):
             return None
         candidates = [m for m in band.members if m.coincident and all(self.has_places(a, m) for a in settled)]
         columns = {id(m): columns_of(self.program, band, m, above, size) for m in candidates}

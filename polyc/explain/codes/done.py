@@ -264,6 +264,14 @@ DONE: dict[str, Code] = {
         "cpu.md#filters",
         gain=True,
     ),
+    "ended": Code(
+        "A strip ends when most of its iterations have",
+        "A loop that data end, or a branch on data around loops: each iteration of a strip has a flag, and all of them run "
+        "together while most flags are set; the rest runs one iteration after the other.",
+        NOTHING,
+        "cpu.md#loops-that-data-end",
+        gain=True,
+    ),
     "interleaved": Code(
         "Several rows of a recurrence are interleaved",
         "Recurrences along rows: several rows are interleaved, the loop over them innermost; the message has the "

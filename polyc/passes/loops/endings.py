@@ -27,6 +27,8 @@ def end_loops(program: Program) -> Program:
             child, found = _marked(program, program.tree.child, ending, key)
             if found:
                 program = replace(program, tree=Domain(program.tree.domain, child))
+                message = "the iterations of a strip run together while most of them go on, by flags of their own"
+                program = program.remark("ended", STAGE, message, tuple(sorted(ending.statements)))
     return program
 
 

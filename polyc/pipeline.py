@@ -264,16 +264,13 @@ def compile_region(region: Region, options: Options) -> Compiled:
 
 def _with_flags(region: Region, options: Options) -> Compiled:
     """One region, with flags for what data decide if strips end by them, else with statements that hold their loops."""
-    kept = region.scop.kept
-    if kept is None:
+    flagged = region.scop.flagged
+    if flagged is None or options.gpu:
         return _for_values(region, options)
-    whole = replace(region, scop=kept)
-    if options.gpu:
-        return _for_values(whole, options)
-    found = _for_values(region, options)
+    found = _for_values(replace(region, scop=flagged), options)
     if found.ast and has_endings(found.program):
         return found
-    return _with_refusals(_for_values(whole, options), found)
+    return _with_refusals(_for_values(region, options), found)
 
 
 def _for_values(region: Region, options: Options) -> Compiled:

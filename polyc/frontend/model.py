@@ -159,7 +159,7 @@ class Modeller:
             return found
         finally:
             self.places, self.bodies.opened = frozenset(), False
-        return found if flagged is None else replace(flagged, kept=found)
+        return replace(found, flagged=flagged)
 
     def with_flags(self) -> Scop | None:
         """The model with flags for what data decide; None where there are none. Raises UserError."""
@@ -304,7 +304,7 @@ class Modeller:
             steady = Affine(Region(scope, frozenset(writes(written)))).member_type
             self.factors = partial(factors, written, scope, values, each, steady)
         form = normal(written, scope, at, converter, types, self.effects.of)
-        form = replace(form, body=with_predicates(form.body, scope, self.places))
+        form = replace(form, body=with_predicates(form.body, scope, self.places, self.effects.of))
         region = self.region(form, converter, values, inspect)
         suppose(region, self.supposed, span)
         self.known |= promise(region, self.options, self.assumptions, form.steps)

@@ -537,8 +537,8 @@ class Scop:
     """The lines of functions that stand in the places of their calls, and may be regions of their own."""
     supposed: tuple[Supposed, ...] = ()
     endings: tuple[Ending, ...] = ()
-    kept: Scop | None = None
-    """The region with each branch and each loop that data decide on as one statement, where this one has flags."""
+    flagged: Scop | None = None
+    """The region with flags for branches around loops, and loops, that data decide on, and that are statements here."""
     whole: Scop | None = None
     """The region with all that an iteration does in its place, where this one has something behind the loop: the
     last iteration's work, or what goes into a sum."""

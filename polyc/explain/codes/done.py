@@ -266,8 +266,8 @@ DONE: dict[str, Code] = {
     ),
     "ended": Code(
         "A strip ends when most of its iterations have",
-        "A loop that data end, or a branch on data around loops: each iteration of a strip has a flag, and all of them run "
-        "together while most flags are set; the rest runs one iteration after the other.",
+        "A loop that data end, or a branch on data around loops: each iteration of a strip has a flag, and all of them "
+        "run together while most flags are set; the rest runs one iteration after the other.",
         NOTHING,
         "cpu.md#loops-that-data-end",
         gain=True,

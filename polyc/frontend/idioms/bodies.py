@@ -237,14 +237,14 @@ def left_by_break(loop: c.For | c.While, behind: tuple[c.Stmt, ...], result: str
     """A loop with returns in it, and what stands behind it. Raises Unclear.
 
     rewrite:  for (…) { if (e) return a; S } return b;  ->  r = b; for (…) { if (e) { r = a; break; } S }
-    requires: what stands behind sets the value alone, by what the loop leaves as it is
+    requires: what stands behind sets the value alone, by variables that the loop leaves as they are
     """
     match behind:
         case (c.ExprStmt(expr=c.Assign(op="=", target=c.Name(name=name), value=value)),) if name == result:
             pass
         case _:
             raise Unclear
-    if mentions(value) & writes(loop) or any(isinstance(n, c.Call) for n in c.walk(value)):
+    if mentions(value) & writes(loop) or not all(map(is_at_hand, c.walk(value))):
         raise Unclear
 
     def left(item: c.Stmt) -> c.Stmt:
@@ -260,6 +260,12 @@ def left_by_break(loop: c.For | c.While, behind: tuple[c.Stmt, ...], result: str
         return item
 
     return (*behind, replace(loop, body=left(loop.body)))
+
+
+def is_at_hand(node: c.Node) -> bool:
+    """Whether a part of an expression may be computed where nobody asks for it: it loads nothing, and never fails."""
+    plain = isinstance(node, c.Name | c.Literal) or (isinstance(node, c.Unary) and node.op in "+-")
+    return plain or (isinstance(node, c.Binary) and node.op in ("+", "-", "*"))
 
 
 def opened(item: c.Stmt) -> tuple[c.Stmt, ...]:

@@ -27,6 +27,7 @@ from pycparser import c_ast
 from polyc.analysis.expressions.facts import constant, has_jump, induction, mentions, step_of, writes
 from polyc.analysis.expressions.straight import changes_nothing
 from polyc.errors import Span
+from polyc.frontend.c.effects import Effect
 from polyc.frontend.c.symbols import Scope, Symbol
 from polyc.model import ctree as c
 from polyc.model.scop import Storage
@@ -39,14 +40,20 @@ class Kept(Exception):
     """Something has no form with a flag."""
 
 
-def with_predicates(body: c.Block, scope: Scope, places: Collection[Span]) -> c.Block:
-    """The region with flags for the branches and loops that begin at some places."""
+def with_predicates(body: c.Block, scope: Scope, places: Collection[Span], effects: Callable[[str], Effect]) -> c.Block:
+    """The region with flags for the branches and loops that begin at some places, and call nothing that has effects."""
 
     written = frozenset(writes(body))
+
+    def acts(call: c.Call) -> bool:
+        found = effects(call.function)
+        return found.anything or found.ordered or found.written is None or bool(found.written)
 
     def flagged(node: c.Stmt) -> c.Stmt:
         if not isinstance(node, c.If | c.For) or node.span not in places:
             return c.rewrite(node, change)
+        if any(isinstance(part, c.Call) and acts(part) for part in c.walk(node)):
+            return node
         try:
             return c.Block(tuple(Predicates(scope, frozenset(writes(node)), written).item(node, None)), node.span)
         except Kept:

@@ -85,8 +85,8 @@ class Opaque:
         accesses = self.collector.accesses
         scalars = {a.array for a in accesses if self.region.scope.symbols[a.array].rank == 0}
         covered = {key for key in scalars - self.region.hidden if first_use(node, key) is not Use.READ}
-        dropped = {a.ref for a in accesses if a.array in covered and a.kind is READ}
-        self.collector.accesses = [a for a in accesses if a.ref not in dropped]
+        dropped = {a.ref for a in accesses if a.array in covered and a.kind is READ and a.ref}
+        self.collector.accesses = [a for a in accesses if a.array not in covered or a.kind is not READ]
         written = {a.array: a.ref for a in self.collector.accesses if a.array in covered}
 
         def labelled(item: c.Node) -> c.Node | None:

@@ -75,7 +75,7 @@ def normal(
         parts=at.parts_of(body, converter),
     )
     named = {key: value for key, value in steps.items() if not scope.symbols[key].constant}
-    followed = followed_values(body, scope, follow).beside(flips | named)
+    followed = followed_values(body, scope, follow, stays).beside(flips | named)
     followed = replace(followed, body=with_turns(followed.body, scope, at.is_own))  # of pointers along rows
     body, split = with_webs(followed.body, scope, at.is_read_behind)
     exchanges = Exchanges(scope, with_indices(body, scope))

@@ -359,9 +359,9 @@ class _Writer:
                 outer = self.rows
                 self.rows = outer | self.rows_of(item)
                 self.body(item.body)
-                self.rows, self.packed = outer, others
                 self.inside.pop()
-                self.put("}")
+                self.put("}}" if self.packed else "}")
+                self.rows, self.packed = outer, others
                 if self.program.worded and len(self.lines) == begin + 3 and isinstance(item.body[0], Assign):
                     head, statement, _ = self.lines[begin:]
                     self.lines[begin:] = [f"{head[:-1]}DO({statement.strip()[:-1]});"]
@@ -422,6 +422,8 @@ class _Writer:
             if flat and once and runs_along(item.target, loop):
                 name = found[id(item)] = f"{array.name}_next{len(self.lines)}"
                 base, _, first = self.start(item.target, loop)[1:-1].partition("[")
+                if len(found) == 1:  # where no iteration runs, the array may be shorter
+                    self.put(f"if ({self.index(loop.high)} > {in_brackets(self.index(loop.low))}) {{")
                 self.put(f"{array.type} *{name} = {base} + {in_brackets(first)};")
         return found
 

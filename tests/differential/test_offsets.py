@@ -72,6 +72,10 @@ REFUSED = {
     "two arrays": "const double *p = x; for (int i = 0; i < n; i++) { if (x[i] > 0) p = a; b[i] = *p; }",
     "its value is used": "double *p = a, *q; for (int i = 0; i < n; i++) if (x[i] > 0) { q = p++; *q = 1; }",
     "its address": "double *p = a, **q = &p; for (int i = 0; i < n; i++) if (x[i] > 0) *(*q)++ = 1;",
+    "one beside it is used behind": (
+        "double *p = a, *r = a; for (int i = 0; i < n; i++) if (x[i] > 0) *p++ = x[i]; r[0] = 1;\n"
+        "#pragma endscop\n    b[1] = *r;\n#pragma scop\n    for (int i = 0; i < n; i++) b[i + 2] = 1;"
+    ),
     "nowhere": "double *p = 0; for (int i = 0; i < n; i++) { if (x[i] > 0) p = a + i; if (p) *p = 1; }",
 }
 

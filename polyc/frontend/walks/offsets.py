@@ -8,6 +8,8 @@ ensures:  the same elements: offsets have 64 bits, as C adds them to a pointer
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from pycparser import c_ast
 
 from polyc.analysis.expressions.facts import assigned_scalars
@@ -20,11 +22,14 @@ from polyc.model.scop import Storage
 from polyc.records import dataclass, replace
 
 
-def with_offsets(body: c.Block, scope: Scope, wanted: set[str]) -> c.Block:
-    """The region with offsets in the places of such pointers, of those that are wanted and others into their arrays;
-    the region itself where it has none, or uses one in another way."""
-    every = _bases(body, scope)
-    arrays = {base for key, base in every.items() if key in wanted}
+def with_offsets(body: c.Block, scope: Scope, left: set[str], stays: Callable[[Symbol], bool]) -> c.Block:
+    """The region with offsets in the places of such pointers, of those that are left and of others into their arrays;
+    the region itself where it has none, or uses one in another way.
+
+    stays: somebody else sees a variable, or needs its declaration
+    """
+    every = _bases(body, scope, stays)
+    arrays = {base for key, base in every.items() if key in left}
     bases = {key: base for key, base in every.items() if base in arrays}
     if not bases:
         return body
@@ -39,10 +44,10 @@ def with_offsets(body: c.Block, scope: Scope, wanted: set[str]) -> c.Block:
         return body
 
 
-def _bases(body: c.Block, scope: Scope) -> dict[str, str]:
+def _bases(body: c.Block, scope: Scope, stays: Callable[[Symbol], bool]) -> dict[str, str]:
     """The pointers that a region declares, by their keys, and the arrays that they lead into."""
     declared = {node.name for node in c.walk(body) if isinstance(node, c.Decl)}
-    pointers = {key for key in declared if _is_plain(scope.symbols.get(key))}
+    pointers = {key for key in declared if _is_plain(scope.symbols.get(key)) and not stays(scope.symbols[key])}
     values = Values(scope, pointers, {})
     given: dict[str, set[str]] = {key: set() for key in pointers}
     for node in c.walk(body) if pointers else ():

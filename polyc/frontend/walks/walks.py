@@ -87,12 +87,12 @@ def followed_values(
     known = dict(scope.symbols)
     found = _followed(body, scope, follow)
     symbols = (scope.symbols.get(node.name) for node in c.walk(found.body) if isinstance(node, c.Decl))
-    left = {symbol.key for symbol in symbols if symbol is not None and symbol.is_pointer and not stays(symbol)}
+    left = {symbol.key for symbol in symbols if symbol is not None and symbol.is_pointer}
     if not left:
         return found
     after = dict(scope.symbols)
     _restore(scope, known)
-    changed = with_offsets(body, scope, left)
+    changed = with_offsets(body, scope, left, stays)
     if changed is not body:
         return _followed(changed, scope, follow)
     _restore(scope, after)

@@ -212,3 +212,50 @@ void f(int n, int m, const int *restrict k, double *restrict a)
     result = compile_region(region_of(text, tmp_path), Options())
     assert result.verified
     assert "0;" not in [line.strip() for line in result.text.split("\n")]
+
+
+ENDS_BESIDE_POINTERS = """#include <stdio.h>
+#include <stdlib.h>
+struct view { double *at; int w; };
+static double seen[40];
+static void last(void)
+{
+    double sum = 0;
+    for (int i = 0; i < 40; i++)
+        sum += seen[i] * (i % 7 + 1);
+    printf("%.17g\\n", sum);
+}
+static void f(int n, int m, const struct view *v, const double *x)
+{
+#pragma scop
+    for (int i = 0; i < n; i++) {
+        double *row = v->at + i * v->w;
+        for (int j = 0; j < 4; j++) {
+            if (i > m)
+                abort();
+            row[j] = v->at[(i * v->w) + j] + 2 * x[j];
+        }
+        if (x[i] > 8)
+            exit(3);
+    }
+#pragma endscop
+}
+int main(int argc, char **argv)
+{
+    double x[10];
+    for (int i = 0; i < 10; i++)
+        x[i] = i + argc - 3;
+    struct view v = {seen, 4};
+    atexit(last);
+    f(atoi(argv[1]), atoi(argv[2]), &v, x);
+    return 0;
+}
+"""
+
+
+def test_what_ends_the_program_moves_no_pointer(tmp_path: Path) -> None:
+    (tmp_path / "t.c").write_text(ENDS_BESIDE_POINTERS)
+    source = read(str(tmp_path / "t.c"), InputOptions())
+    regions = [compile_region(region, Options(threads="always")) for region in source.regions]
+    assert all(region.verified for region in regions)
+    run_alike(ENDS_BESIDE_POINTERS, render_file(source, regions), tmp_path, [("9", "9"), ("10", "10"), ("5", "3")])

@@ -88,6 +88,28 @@ BODIES = {
         "for (int t = -3; t < 4; t++) { double *q = p + t * t * -1, *e = p + u; if (q < e) o[t + 3] += 1; }",
         "",
     ),
+    "an element ends the loop": (
+        "",
+        "for (int i = 0; i < n; i++) { double s = 0;"
+        " for (double *q = p + i; q < p + n; q += 2) { if (*q > 4) break; s += *q; } o[i] = s; }",
+        "",
+    ),
+    "it is read where an element ended the loop": (
+        "double *q;",
+        "for (int i = 0; i < n; i++) { for (q = p + i; q < p + n; q++) { if (*q > 4) break; o[i] += *q; }"
+        " o[i + 50] = q - p; }",
+        "",
+    ),
+    "iterations are passed over": (
+        "double *y = o;",
+        "for (double *q = p; q < p + n; q++) { if (*q > 4) continue; o[q - p] = *q; *y++ += 2; }",
+        "y[3] = 7;",
+    ),
+    "it moves where iterations are passed over": (
+        "",
+        "for (double *q = p; q < p + n; q++) { if (*q > 4) { q++; continue; } o[q - p] = *q; }",
+        "",
+    ),
 }
 
 

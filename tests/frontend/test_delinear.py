@@ -593,3 +593,23 @@ def test_groups_of_rows_that_others_go_through_as_one(scop: Modeller) -> None:
     """A local pointer is no small array of 8 bytes, and `c` of 64 channels leaves a group of 16."""
     found = scop(GROUPS).arrays["v"]
     assert [expression(e) for e in found.extents_c if e is not None] == ["900"]
+
+
+def test_no_rows_that_only_sizes_beyond_all_memory_have(scop: Modeller, same: Callable[[object, str], None]) -> None:
+    """`m` is compared as a number without a sign, so that `k` may be anything."""
+    found = scop("""typedef unsigned long size_t;
+void f(size_t n, int m, const double *a, double *b) {
+#pragma scop
+  for (size_t j = 0; j <= n - 1; j++) {
+    double s = 0;
+    for (size_t k = 0; k < m; k++) {
+      if (s > 0.9) break;
+      s = a[j * (n + 3) + k + 3];
+    }
+    b[j] = s;
+  }
+#pragma endscop
+}
+""")
+    assert found.arrays["a"].rank == 1
+    same(found.assumed, "[n] -> { : n > 0 }")

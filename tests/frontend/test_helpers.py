@@ -107,6 +107,8 @@ def test_an_element_behind_a_pointer(scop: Modeller, relations: Relations) -> No
         ("float one(float x) { return 1; }", "one(a[j])", "(float)1"),
         ("byte low(int x) { return x; }", "low(k[j])", "(unsigned char)k[j]"),
         ("byte least(int x, int y) { return x < y ? x : y; }", "least(g[j], 0)", "(unsigned char)(0 ? (int)g[j] : 0)"),
+        ("int least(int x, int y) { return x < y ? x : y + 1; }", "least(k[j], k[j])", "0 ? k[j] : k[j] + 1"),
+        ("int no(float x, float y) { return x < y; }", "no(a[j], a[j])", "a[j] < a[j]"),
         ("int no(int x) { return x != 256; }", "no(g[j])", "1"),
         ("int no(int x) { return x >= 255; }", "no(g[j])", "(int)g[j] >= 255"),
         ("int no(int x) { return x < -1; }", "no(g[j])", "0"),

@@ -151,6 +151,7 @@ class Maker(Windows):
         drawn = replace(drawn, made=mark == 5, transfers=mark == 3, called=self.wide and mark in (1, 6), walked=walked)
         other = (mark + len(drawn.arrays)) % 4
         drawn = replace(drawn, rows=self.wide and other in (0, 1), views=self.wide and other in (1, 2))
+        drawn = replace(drawn, packed=self.wide and (mark + len(drawn.nests)) % 4 == 3)
         drawn = replace(drawn, included=self.wide and drawn.detected and mark in (0, 4, 6))
         return replace(drawn, worded=self.wide and mark in (1, 4, 7))
 

@@ -90,6 +90,8 @@ class _Writer:
         """The pointer to a row of a flat array, by the array and the row's number."""
         self.inside: list[str] = []
         """The variables of the loops around."""
+        self.packed: dict[int, str] = {}
+        """The pointer that goes on where a value is positive, by the identity of the assignment that it is for."""
         self.depth = 0
 
     def put(self, line: str) -> None:
@@ -100,7 +102,7 @@ class _Writer:
         for type_ in sorted({array.type for array in program.arrays if array.pair}):
             self.put(f"struct {pair_tag(type_)} {{ {type_} x, y; }};")
         for type_ in sorted({array.type for array in program.arrays if self.is_viewed(array)}):
-            self.put(f"struct {view_tag(type_)} {{ {type_} *at; int n1, n2; }};")
+            self.put(f"struct {view_tag(type_)} {{ {type_} *at; int n1, n2, n3; }};")
         for array in program.arrays:
             if array.kind == "global":
                 self.put(f"static {self.declaration(array)};")
@@ -291,7 +293,10 @@ class _Writer:
                 if self.copies(item) and isinstance(item.value, Read):
                     self.put(f"{self.element(item.target)} = {self.element(item.value.access)};")
                     return
-                self.put(f"{self.place(item.target)} {item.op} {self.stored(item.value, type_, item.op)};")
+                place = f"*{self.packed[id(item)]}" if id(item) in self.packed else self.place(item.target)
+                self.put(f"{place} {item.op} {self.stored(item.value, type_, item.op)};")
+                if id(item) in self.packed:
+                    self.put(f"if ({place} > 0) {place[1:]}++;")
                 if self.program.worded and len(self.lines) % 2:
                     self.lines[-1:] = ["#if 1", self.lines[-1], "#else", "#error there is no other way", "#endif"]
             case Declare():
@@ -345,6 +350,7 @@ class _Writer:
                     self.put("}")
             case Loop():
                 along = self.walked_along(item)
+                others, self.packed = self.packed, self.pack(item)
                 begin = len(self.lines)
                 self.put(f"for ({self.header(item) if along is None else self.walk(item, along)}) {{")
                 if along is not None:
@@ -353,9 +359,9 @@ class _Writer:
                 outer = self.rows
                 self.rows = outer | self.rows_of(item)
                 self.body(item.body)
-                self.rows = outer
                 self.inside.pop()
-                self.put("}")
+                self.put("}}" if self.packed else "}")
+                self.rows, self.packed = outer, others
                 if self.program.worded and len(self.lines) == begin + 3 and isinstance(item.body[0], Assign):
                     head, statement, _ = self.lines[begin:]
                     self.lines[begin:] = [f"{head[:-1]}DO({statement.strip()[:-1]});"]
@@ -401,6 +407,24 @@ class _Writer:
                 type_ = array.type if array.name in self.written else f"const {array.type}"
                 last = self.lengths(array)[-1]
                 self.put(f"    {type_} *{name} = {self.start_of(array)} + {in_brackets(row)} * {in_brackets(last)};")
+        return found
+
+    def pack(self, loop: Loop) -> dict[int, str]:
+        """Before a loop along rows: a pointer to where each begins, which what is assigned there moves on."""
+        found: dict[int, str] = {}
+        inside = [id(node) for node in nodes(loop.body)]
+        for item in loop.body if self.program.packed and loop.step == 1 else ():
+            array = self.arrays[item.target.array] if isinstance(item, Assign) else None
+            if not isinstance(item, Assign) or array is None or item.op != "=" or array.index or array.pair:
+                continue
+            flat = array.rank == 1 or (array.flat and not array.helper)
+            once = inside.count(id(item)) == 1 and array.kind != "fresh" and array.name not in self.covered
+            if flat and once and runs_along(item.target, loop):
+                name = found[id(item)] = f"{array.name}_next{len(self.lines)}"
+                base, _, first = self.start(item.target, loop)[1:-1].partition("[")
+                if len(found) == 1:  # where no iteration runs, the array may be shorter
+                    self.put(f"if ({self.index(loop.high)} > {in_brackets(self.index(loop.low))}) {{")
+                self.put(f"{array.type} *{name} = {base} + {in_brackets(first)};")
         return found
 
     def transfer(self, loop: Loop) -> None:
@@ -459,8 +483,6 @@ class _Writer:
         """The array that a loop walks along with a pointer."""
         if not self.program.walked or loop.step < 0 or loop.outside:
             return None
-        if any(isinstance(node, Stop) for node in nodes(loop.body)):
-            return None  # polyc refuses pointers of loops that end early
         return next(
             (a for a in self.program.arrays if is_pointer(a) and (a.rank == 1 or a.flat) and not a.helper), None
         )

@@ -104,6 +104,7 @@ def variants(case: Case) -> Iterator[Case]:
         replace(program, walked=False),
         replace(program, rows=False),
         replace(program, views=False),
+        replace(program, packed=False),
         replace(program, transfers=False),
         replace(program, included=False),
         replace(program, worded=False),

@@ -401,6 +401,8 @@ class Program:
     """Whether loops run from one pointer into an array to another one, and their variables are the distances."""
     rows: bool = False
     """Whether rows of flat arrays have pointers of their own, `T *row = C + i * m;`."""
+    packed: bool = False
+    """Whether rows are written through pointers that only go on where a value is positive."""
     views: bool = False
     """Whether flat arrays are members of structs beside the lengths of their rows, `C_of->at[i * C_of->n1 + j]`."""
     transfers: bool = False

@@ -85,6 +85,7 @@ def traits(program: Program) -> list[str]:
         ),
         "loops that end early": any(isinstance(part, Stop) for part in parts),
         "pointers to rows": program.rows and bool(flat),
+        "pointers that data move": program.packed,
         "arrays in structs": program.views and bool(flat),
         "elements put in order": any(isinstance(part, Exchange) for part in parts),
         "float beside double": types >= set(FLOATS),

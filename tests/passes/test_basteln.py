@@ -469,3 +469,23 @@ def test_a_box_of_tiles_in_many_pieces(tmp_path: Path) -> None:
     result = compile_region(region_of(text, tmp_path), Options(tile_sizes=(3, 7), threads="always"))
     assert result.verified
     assert "verification-failed" not in {r.code for r in result.program.remarks}
+
+
+def test_no_write_is_overtaken_by_one_that_no_tile_needs(tmp_path: Path) -> None:
+    """Of n = 33 a tile's cells have one more row than is read, of which only the first writers have room in `in`."""
+    text = function(
+        "int n, float in[26][33], float T[52][33], float out[n]",
+        "",
+        """
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < 33; j++)
+            for (int k = 0; k < n + 1; k++)
+                T[i + k][j] = in[i][j] + in[i][i + 2];
+    for (int i = 0; i <= n - 1; i++)
+        out[i] = 4 * T[(i < 1 ? 0 : i - 1)][n - 1];
+""",
+    )
+    region = region_of(text, tmp_path)
+    result = compile_region(region, Options(threads="always"))
+    assert reasons(result)["S0"] == "order-of-writes"
+    assert check(region, result, sizes=(1, 5, 19, 26)) == []

@@ -137,7 +137,7 @@ REASONS: dict[str, dict[str, Code]] = {
         ),
         "order-of-writes": Code(
             "Another nest writes its array",
-            "Another nest writes the same array in between.",
+            "Another nest writes the same array in between, or instances of its own that no tile needs do afterwards.",
             "Give the two nests arrays of their own.",
             dependence=True,
         ),

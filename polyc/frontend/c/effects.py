@@ -14,14 +14,14 @@ from pycparser import c_ast
 
 from polyc.errors import UserError
 from polyc.frontend.c.ctype import Shape, Types
-from polyc.frontend.c.functions import HINTS, MEMORY, PURE, QUIET
+from polyc.frontend.c.functions import ENDS, HINTS, MEMORY, PURE, QUIET
 from polyc.frontend.c.parse import SKIPPED, parse_function
 from polyc.frontend.text.asserts import ASSERTED, asserted
 from polyc.frontend.text.chunks import Chunks, drop_attributes
 from polyc.frontend.text.named import with_plain_extrema
 from polyc.frontend.text.places import Places
 from polyc.frontend.text.trees import walk
-from polyc.records import dataclass, field
+from polyc.records import dataclass, field, replace
 
 _UNREADABLE = re.compile(r"\(\s*\{|\b(?:asm|__asm__|__asm|volatile|__volatile__|_Atomic|longjmp)\b")
 _VALUE = re.compile(r"__attribute__\s*\(\((?:[^()]*,)?\s*(?:const|__const__)\s*[,)]")
@@ -72,6 +72,8 @@ class Effect:
     """May print, read or keep a state: the order of such calls matters."""
     written: frozenset[int] | None = frozenset()
     """Arguments behind which it may write; None: all."""
+    returns: bool = True
+    """Whether the caller may go on: what a function that ends the program changes, the caller does not read."""
 
     def writes(self, position: int) -> bool:
         return self.written is None or position in self.written
@@ -108,6 +110,8 @@ class Effects:
         body = self.chunks.body_of(name)
         if body is None and name in PURE:
             return NOTHING
+        if body is None and name in ENDS:
+            return replace(ANYTHING, returns=False)
         if body is None and name in MEMORY:
             return Effect(written=None)
         if body is None and name in QUIET:

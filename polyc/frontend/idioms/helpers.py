@@ -27,7 +27,7 @@ from polyc.errors import Span, UserError
 from polyc.frontend.c.ctype import INT, Shape, Types, basic, common, member_of, promote
 from polyc.frontend.c.effects import NOTHING, Effect, is_readable
 from polyc.frontend.c.expressions import Expressions
-from polyc.frontend.c.functions import PURE, real_type
+from polyc.frontend.c.functions import PURE, has_no_effect, real_type
 from polyc.frontend.c.parse import LONGEST_HELPER, parse_function
 from polyc.frontend.c.references import inner_rank, links, resolve, split_chain
 from polyc.frontend.c.symbols import Scope, Symbol, scope_before
@@ -383,7 +383,8 @@ def substituted(value: c.Expr, given: dict[str, c.Expr], span: Span | None) -> c
 
 
 def without_decided(expr: c.Expr, scope: Scope) -> c.Expr:
-    """The expression with 0 or 1 for comparisons that the types of arguments decide: compilers warn of them."""
+    """The expression with 0 or 1 for comparisons that the types of arguments decide, and of a whole number with
+    itself: compilers warn of them."""
 
     def element(key: str) -> CType | None:
         symbol = scope.symbols.get(key)
@@ -391,7 +392,12 @@ def without_decided(expr: c.Expr, scope: Scope) -> c.Expr:
         return basic(text, text) if text is not None else None
 
     def change(node: c.Node) -> c.Node | None:
-        holds = decided(node, element) if isinstance(node, c.Binary) else None
+        if not isinstance(node, c.Binary):
+            return None
+        if node.op in c.COMPARISONS and node.left == node.right and has_no_effect(node.left):
+            type_ = type_of(node.left, scope)
+            return c.of_equals(node.op) if type_ is not None and type_.kind == "int" else None
+        holds = decided(node, element)
         return None if holds is None else c.Literal(str(int(holds)), node.span)
 
     return c.rewrite(expr, change)

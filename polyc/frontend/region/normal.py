@@ -56,7 +56,8 @@ def normal(
     """The form of a region as it was written, with the bodies of functions in the places of their calls."""
     mentioned, read = moved(written), frozenset(reads(written))
     body = with_rolled_loops(with_transfers(written, scope, at.own_functions), scope)
-    if not any(effects(item.function).anything for item in c.walk(body) if isinstance(item, c.Call)):
+    called = [effects(item.function) for item in c.walk(body) if isinstance(item, c.Call)]
+    if not any(effect.anything and effect.returns for effect in called):
         body = with_fixed_places(body, scope, not at.unasked)
     body = with_choices_apart(with_members_apart(body, scope), scope)
     before = partial(at.constant_before, types)
@@ -74,7 +75,7 @@ def normal(
         parts=at.parts_of(body, converter),
     )
     named = {key: value for key, value in steps.items() if not scope.symbols[key].constant}
-    followed = followed_values(body, scope, follow).beside(flips | named)
+    followed = followed_values(body, scope, follow, stays).beside(flips | named)
     followed = replace(followed, body=with_turns(followed.body, scope, at.is_own))  # of pointers along rows
     body, split = with_webs(followed.body, scope, at.is_read_behind)
     exchanges = Exchanges(scope, with_indices(body, scope))

@@ -23,7 +23,7 @@ import islpy as isl
 from polyc.analysis.expressions.facts import constant
 from polyc.analysis.expressions.ranges import bounds_of
 from polyc.errors import Span
-from polyc.frontend.c.ctype import UNSIGNED, promote
+from polyc.frontend.c.ctype import INT, UNSIGNED, promote
 from polyc.frontend.c.state import POINT, Env, FlatShape, Region, limits, number, restore, saved
 from polyc.frontend.c.symbols import FEW_BYTES, Symbol
 from polyc.frontend.sets.accesses import union
@@ -35,7 +35,7 @@ from polyc.frontend.sets.strides import LONG, number_strides, strides_of
 from polyc.frontend.sets.wanted import wanted
 from polyc.model import ctree as c
 from polyc.model.scop import Storage
-from polyc.poly import greatest_of, project
+from polyc.poly import greatest_of, least_of, project
 from polyc.records import dataclass, field, replace
 
 T = TypeVar("T")
@@ -555,8 +555,8 @@ class Splitter:
         return sure
 
     def assume(self, wrong: isl.Set, env: Env, few: int) -> bool:
-        """Assume of the sizes that these places are not reached. Not where that leaves small numbers only: such a
-        subscript is no place in this shape.
+        """Assume of the sizes that these places are not reached. Not where that leaves small numbers only, or such as
+        no memory has: such a subscript is no place in this shape.
 
         math: allowed = (sizes \\ bad).gist(sizes), for the sizes at which this place is reached at all
         """
@@ -566,7 +566,7 @@ class Splitter:
         known = env.domain.intersect(region.context).intersect(region.types(env)).intersect(region.assumed)
         sizes = project(known, env.variables)
         left = sizes.subtract(project(wrong.intersect(known), env.variables)).coalesce()
-        if left.is_empty() or any(most(left, name) < min(few, most(sizes, name)) for name in names_of(left)):
+        if left.is_empty() or any(is_rare(range_of(left, name), range_of(sizes, name), few) for name in names_of(left)):
             return False
         if self.as_called(left).is_empty() and not self.as_called(sizes).is_empty():
             return False
@@ -600,13 +600,19 @@ def names_of(domain: isl.Set) -> list[str]:
     return [domain.get_dim_name(isl.dim_type.param, k) or "" for k in range(domain.dim(isl.dim_type.param))]
 
 
-def most(domain: isl.Set, name: str) -> float:
-    """The greatest value of a parameter."""
+def range_of(domain: isl.Set, name: str) -> tuple[float, float]:
+    """The least and the greatest value of a parameter."""
     position = domain.find_dim_by_name(isl.dim_type.param, name)
     if position < 0:
-        return inf
-    value = greatest_of(domain.move_dims(isl.dim_type.set, 0, isl.dim_type.param, position, 1), 0)
-    return int(value.to_python()) if value.is_int() else inf
+        return -inf, inf
+    line = domain.move_dims(isl.dim_type.set, 0, isl.dim_type.param, position, 1)
+    low, high = least_of(line, 0), greatest_of(line, 0)
+    return int(low.to_python()) if low.is_int() else -inf, int(high.to_python()) if high.is_int() else inf
+
+
+def is_rare(left: tuple[float, float], sizes: tuple[float, float], few: int) -> bool:
+    """Whether a size is small, or larger than any memory, only since something is assumed of it."""
+    return left[1] < min(few, sizes[1]) or left[0] > max(limits(INT)[1], sizes[0])
 
 
 def shifted(form: Form, pieces: list[Poly]) -> Iterator[list[Poly]]:

@@ -235,17 +235,16 @@ class Loops:
             self.body += (c.ExprStmt(node.step, node.span),) if node.step is not None else ()
         span = node.span
         self.node = c.While(node.condition or c.Literal("1"), node.body, span=span)
-        if any(has_jump(item) for item in self.body):
-            raise Excluded(test.key)
+        leaves = any(has_jump(item) for item in self.body)
         walk.steps(list(test.before), self.state)
         first = tuple(c.ExprStmt(expr, span) for expr in test.after)
         last = tuple(c.ExprStmt(expr, span) for expr in test.before)
         self.body = (*first, *self.body, *last)
-        steps = self.steps()
+        steps = self.step_of_head(node, test) if leaves else self.steps()
         amounts = [constant(part) for part in steps.get(test.key, (c.Literal("0"),))]
         amount = sum(value for value in amounts if value is not None)
         if walk.scope.symbols[test.key].rank:
-            return self.along_elements(test, amount if None not in amounts else 0, steps)
+            return self.along_elements(test, amount if None not in amounts else 0, steps, leaves)
         if None in amounts or not amount or mentions(test.bound) & self.changes.all:
             raise Excluded(test.key)
         values = walk.values(self.state)
@@ -280,10 +279,22 @@ class Loops:
             span=span,
         )
 
-    def along_elements(self, test: _Test, amount: int, steps: dict[str, tuple[c.Expr, ...]]) -> c.Stmt:
+    def step_of_head(self, node: c.For | c.While, test: _Test) -> dict[str, tuple[c.Expr, ...]]:
+        """What a loop that a `break` or a `continue` leaves adds to its pointer: the constant of its head, which alone
+        moves it. Nothing is known of the others."""
+        found = stepped(node.step) if isinstance(node, c.For) and node.step is not None else None
+        moved = test.before or test.after or test.key in self.walk.changes(node.body).whole
+        if found is None or found[0] != test.key or moved or not self.walk.scope.symbols[test.key].rank:
+            raise Excluded(test.key)
+        if constant(found[1]) is None:
+            raise Excluded(test.key)
+        return {test.key: (found[1],)}
+
+    def along_elements(self, test: _Test, amount: int, steps: dict[str, tuple[c.Expr, ...]], leaves: bool) -> c.Stmt:
         """`while (q < end) { …; q++; }` as `for (long k = 0; k < end - q; k++)`, of pointers into one array.
 
         amount: what is added in each iteration; 0 where that is no constant, but a size
+        leaves: a `break` may end it
         """
         values, span = self.walk.values(self.state), self.node.span
         start, bound = values.known_place(c.Name(test.key)), values.known_place(test.bound)
@@ -313,7 +324,7 @@ class Loops:
             loop = c.For(start_, c.Binary(op, name, turns, span), c.Postfix("++", name), body, span=span)
             return c.If(c.Binary(">", size, c.Literal("0")), loop, None, span)
         body, _ = self.run(own, steps if own is not None else {}, {test.key: start.plus(name)})
-        self.behind(own, steps, {})
+        self.behind(None if leaves else own, steps, {})
         step: c.Expr = c.Assign("-=" if amount < 0 else "+=", name, literal(abs(amount)) if amount else size)
         if abs(amount) == 1:
             step = c.Postfix("++" if amount > 0 else "--", name)

@@ -180,7 +180,8 @@ class Walk:
     def changed(self, node: c.Node, state: State) -> None:
         """Forget the values that mention what a statement writes."""
         changes = changes_of([node])
-        called = any(isinstance(item, c.Call) and self.effects(item.function) != NOTHING for item in c.walk(node))
+        effects = (self.effects(item.function) for item in c.walk(node) if isinstance(item, c.Call))
+        called = any(effect != NOTHING and effect.returns for effect in effects)
         for key, value in state.items():
             if value is not None and not (value.is_kept(changes) and not (called and self.is_reached(value))):
                 state[key] = None

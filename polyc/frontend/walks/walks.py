@@ -29,6 +29,7 @@ from polyc.analysis.expressions.facts import assigned_scalars, induction, lvalue
 from polyc.frontend.c.effects import Effect
 from polyc.frontend.c.symbols import Scope, Symbol
 from polyc.frontend.idioms.sums import Excluded
+from polyc.frontend.walks.offsets import with_offsets
 from polyc.frontend.walks.steps import COMPARED, starts_with, stepped
 from polyc.frontend.walks.walk import UNSHARED, Walk
 from polyc.model import ctree as c
@@ -78,7 +79,27 @@ def _declaration(symbol: Symbol) -> str:
     )
 
 
-def followed_values(body: c.Block, scope: Scope, follow: Callable[[c.Block], Followed]) -> Followed:
+def followed_values(
+    body: c.Block, scope: Scope, follow: Callable[[c.Block], Followed], stays: Callable[[Symbol], bool]
+) -> Followed:
+    """What `follow` makes of a region. Pointers that it declares and that stay have offsets in their places
+    (`offsets.py`)."""
+    known = dict(scope.symbols)
+    found = _followed(body, scope, follow)
+    symbols = (scope.symbols.get(node.name) for node in c.walk(found.body) if isinstance(node, c.Decl))
+    left = {symbol.key for symbol in symbols if symbol is not None and symbol.is_pointer}
+    if not left:
+        return found
+    after = dict(scope.symbols)
+    _restore(scope, known)
+    changed = with_offsets(body, scope, left, stays)
+    if changed is not body:
+        return _followed(changed, scope, follow)
+    _restore(scope, after)
+    return found
+
+
+def _followed(body: c.Block, scope: Scope, follow: Callable[[c.Block], Followed]) -> Followed:
     """What `follow` makes of a region, which is `with_values`; where a loop goes on with the variable of another one,
     that variable is followed as well.
 

@@ -207,6 +207,8 @@ class Fuser:
                 {"bytes": bytes_used, "limit": self.data.space},
             )
         reserved, guard = self._guarded(self._reserved(cluster, nest, extension, shared))
+        if (why := self.hazards.overtaken(ran, reserved, stays_global)) is not None:
+            return why
         if any(d.guard is not None and extension.intersect_params(d.guard).is_empty() for d in producer_data):
             return None  # at the sizes for which its buffers are large enough no tile needs any of it
         return replace(

@@ -4,6 +4,8 @@ The proof obligation of moving a producer's instances (the range of its extensio
 each array that they touch and that no tile keeps for itself:
 
 - no tile of the producer writes a cell that another tile writes, since tiles run in any order (`_tiles_clash`);
+- no instance of the producer that stays at its old place writes a cell that one in the tiles touches before it in the
+  region (`overtaken`);
 - no nest between its old place and the tiles, and none in them, writes a cell that the instances read, unless they
   read values of their own; and no nest between writes a cell that they write (`moving`);
 - of an array whose cells tiles copy out, no tile copies such a cell in, and nothing in the tiles reads the array itself
@@ -119,6 +121,24 @@ class Hazards:
                             {"array": array},
                             overwriting(self.program, nest.instances, other.instances, array),
                         )
+        return None
+
+    def overtaken(self, moved: isl.UnionSet, reserved: isl.UnionSet, stays_global: set[str]) -> Declined | None:
+        """Whether an instance that stays before the tiles writes what one that moves into them touches before it."""
+        known = self.program.dependences
+        staying = reserved.subtract(moved)
+        late = known.false.union(known.private_false).intersect_domain(moved).intersect_range(staying)
+        for array in sorted(stays_global) if not late.is_empty() else ():
+            touched = empty_map(known.flow)
+            for access in self._accesses(moved, array):
+                touched = touched.union(isl.UnionMap.from_map(access.relation))
+            if not late.intersect(touched.apply_range(self._writes(staying, array).reverse())).is_empty():
+                return Declined(
+                    "order-of-writes",
+                    f"instances of it that no tile needs write cells of {self.named(array)} after those in the tiles",
+                    {"array": array},
+                    overwriting(self.program, moved, staying, array),
+                )
         return None
 
     def named(self, array: str) -> str:

@@ -41,6 +41,7 @@ from polyc.passes.gpu.gpu_scatters import mark_gpu_scatters
 from polyc.passes.gpu.mapping import map_to_kernels
 from polyc.passes.gpu.staging import stage_rows
 from polyc.passes.loops.edges import part_edges
+from polyc.passes.loops.endings import end_loops, has_endings
 from polyc.passes.loops.interleave import interleave_rows
 from polyc.passes.loops.pack import pack_rows
 from polyc.passes.loops.parallel import mark_loops
@@ -217,6 +218,8 @@ def cpu_steps() -> list[Step]:
         Step("edges", part_edges, keeps=(Form.NO_THREADS,)),
         # What is left are buffers of whole tiles: those that follow each other take one place.
         Step("share", share_buffers),
+        # Strips that data end: of final loops, and of flags that have places.
+        Step("endings", end_loops),
         # Marks need the final loops; private copies need to know which loops are parallel.
         Step("parallel", mark_loops, ("threads",), needs=(Form.NO_THREADS,)),
         # Loops that carry a reduction and nothing else; of floats only with --reassociate.
@@ -256,7 +259,21 @@ def compile_region(region: Region, options: Options) -> Compiled:
     Where no program was shown to be right within the budget, the region stays as it was written.
     """
     with room_for_depth():
+        return _with_flags(region, options)
+
+
+def _with_flags(region: Region, options: Options) -> Compiled:
+    """One region, with flags for what data decide if strips end by them, else with statements that hold their loops."""
+    kept = region.scop.kept
+    if kept is None:
         return _for_values(region, options)
+    whole = replace(region, scop=kept)
+    if options.gpu:
+        return _for_values(whole, options)
+    found = _for_values(region, options)
+    if found.ast and has_endings(found.program):
+        return found
+    return _with_refusals(_for_values(whole, options), found)
 
 
 def _for_values(region: Region, options: Options) -> Compiled:
@@ -301,7 +318,12 @@ def _with_loops_parted(region: Region, options: Options) -> Compiled:
     other = _with_rows(replace(region, scop=whole), options)
     if gained:
         return with_other_values(found, other, region)
-    refused = tuple(remark for remark in found.program.remarks if remark.code == fallback.REFUSED)
+    return _with_refusals(other, found)
+
+
+def _with_refusals(other: Compiled, tried: Compiled) -> Compiled:
+    """A region with what was refused of another form of it."""
+    refused = tuple(remark for remark in tried.program.remarks if remark.code == fallback.REFUSED)
     return replace(other, program=replace(other.program, remarks=(*refused, *other.program.remarks)))
 
 

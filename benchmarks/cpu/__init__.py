@@ -1,6 +1,6 @@
 """The kernels of polybench/ on the CPU: polyc beside gcc, clang, Polly, Pluto, PPCG and OpenBLAS.
 
-`python -m benchmarks.cpu --help` in the repository's root; docs/performance.md says how to read what comes out.
+`python -m benchmarks.cpu --help` in the repository's root; benchmarks/README.md says how to read the results.
 
     kernels.py      the thirty kernels: sizes, operations, compulsory traffic
     tools.py        which compilers and peers this machine has

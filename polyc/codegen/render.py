@@ -12,6 +12,7 @@ import islpy as isl
 from polyc.analysis.expressions.promoted import EXTREMA, ROOTS, ROUNDED, VECTOR_EXTREMA
 from polyc.codegen.blocks.block import DATA, INSIDE, MEMORY, block, indented
 from polyc.codegen.blocks.copies import asked_of_copies, ends
+from polyc.codegen.blocks.ending_block import with_endings
 from polyc.codegen.blocks.exchanges import exchanged
 from polyc.codegen.blocks.lookup_block import with_lookups
 from polyc.codegen.blocks.owner_block import with_owners
@@ -78,6 +79,7 @@ def render_region(
         ("counters", lambda body: with_counters(body, program.scop)),
         ("downward", with_downward),
         ("first values", with_first_values),
+        ("endings", lambda body: with_endings(body, program)),
         ("loaded", lambda body: with_loaded(body, program.scop)),
     ]
     body, enough = asked_of_threads(program, printed.body)

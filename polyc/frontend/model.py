@@ -22,6 +22,7 @@ from polyc.frontend.idioms.bodies import Bodies, with_bodies
 from polyc.frontend.idioms.factors import Factor, factors, with_numbers
 from polyc.frontend.idioms.helpers import type_of
 from polyc.frontend.idioms.named import named_values
+from polyc.frontend.idioms.predicates import with_predicates
 from polyc.frontend.memory.live_out import After
 from polyc.frontend.memory.overlaps import CODE as OVERLAPS
 from polyc.frontend.memory.overlaps import apart, check_loops, exposed, is_bounded, where_touched
@@ -52,7 +53,7 @@ from polyc.frontend.sets.delinear import is_linearised, shaped_items
 from polyc.frontend.sets.intervals import Intervals
 from polyc.frontend.sets.multiples import told, told_sizes
 from polyc.frontend.sets.records import at_records, whole_records
-from polyc.frontend.statements.build import Placed, build_tree, drafts, finish, place
+from polyc.frontend.statements.build import Placed, build_tree, drafts, endings, finish, place
 from polyc.frontend.statements.extract import Extractor, Item
 from polyc.frontend.statements.fission import with_sums_apart
 from polyc.frontend.statements.flow import needed_exits, without_dead, without_unread, written_first
@@ -129,6 +130,12 @@ class Modeller:
     """Finds the sizes that make products of variables: few regions ask for them."""
     fresh: frozenset[str] = frozenset()
     """Variables and arrays whose declarations are statements (`Extractor.fresh`)."""
+    places: frozenset[Span] = frozenset()
+    """Where branches and loops begin that data decide on, and that have flags."""
+    on_data: set[Span] = field(default_factory=set)
+    """Where others begin that might."""
+    iterates: bool = False
+    """Whether a function is called that iterates on variables alone."""
     ordered: bool = False
     """Whether what touches memory stays in its order, so that it does not matter what overlaps."""
     supposed: dict[c.Expr, Factor] = field(default_factory=dict)
@@ -144,6 +151,27 @@ class Modeller:
         Where steps and factors make it less than affine, `x * stride`, or short loops have few iterations, it is
         modelled for those that the calls of the file pass, or for 1, if that makes more of it or the rest is refused.
         """
+        found = self.for_values()
+        try:
+            with budget(CTX, self.options.budget):
+                flagged = self.with_flags()
+        except (OverBudget, UserError):
+            return found
+        finally:
+            self.places, self.bodies.opened = frozenset(), False
+        return found if flagged is None else replace(flagged, kept=found)
+
+    def with_flags(self) -> Scop | None:
+        """The model with flags for what data decide; None where there are none. Raises UserError."""
+        if self.iterates:
+            self.bodies.opened = True
+            self.for_values()  # to know where their loops begin
+        self.places = frozenset(self.on_data)
+        flagged = self.for_values() if self.places else None
+        return flagged if flagged is not None and flagged.endings else None
+
+    def for_values(self) -> Scop:
+        """The model for all sizes, or for some and beside it for all."""
         refused: UserError | None = None
         scop: Scop | None = None
         try:
@@ -221,6 +249,7 @@ class Modeller:
             check_loops(region, after, body)
         region.around = Intervals(region, body, lambda expr: type_of(expr, region.scope)).around
         statements = without_unread(self.extracted(region, body, needed, made.span))
+        self.on_data = region.on_data
         if self.at.unasked:
             stay_in_rows(self.at, region, statements, made.converter)
         elif self.inlined or any(region.scope.symbols[key].rank for key in made.normal.followed.keys):
@@ -265,6 +294,8 @@ class Modeller:
         if self.inlines and not any(map(is_type, walk(at.parsed.function.body))):
             called, written = written, with_bodies(written, scope, self.bodies)
             self.inlined = called is not written
+            iterations = self.bodies.iterations
+            self.iterates |= any(isinstance(n, c.Call) and n.function in iterations for n in c.walk(written))
         values, each = self.callers.values(at.parsed, types), self.callers.each(at.parsed)
         if self.supposed:
             numbers = {expr: (factor.value or 1, factor.type) for expr, factor in self.supposed.items()}
@@ -273,6 +304,7 @@ class Modeller:
             steady = Affine(Region(scope, frozenset(writes(written)))).member_type
             self.factors = partial(factors, written, scope, values, each, steady)
         form = normal(written, scope, at, converter, types, self.effects.of)
+        form = replace(form, body=with_predicates(form.body, scope, self.places))
         region = self.region(form, converter, values, inspect)
         suppose(region, self.supposed, span)
         self.known |= promise(region, self.options, self.assumptions, form.steps)
@@ -473,6 +505,7 @@ class Modeller:
             reach=self.reach(made, arrays, statements, found),
             bounds=private.bounds.params(),
             rows=private.rows,
+            endings=tuple(endings(items, {id(p.draft): p.name for p in placed})),
         )
         return self.beside_file(made, at_records(scop, records.params()))
 

@@ -252,6 +252,8 @@ class For:
     large: Expr | None = None
     counts: str = ""
     """Of a printed loop: `int` where all loops of the user's that it runs count in that type, or `long`."""
+    until: str = ""
+    """A flag: where it is zero, no iteration of the loop has any effect (`idioms/predicates.py`)."""
     runs: tuple[Span, ...] = dataclass_field(default=(), compare=False, repr=False)
     """In a printed loop: the places of the user's loops whose iterations it runs."""
 

@@ -215,6 +215,11 @@ class Statement:
     values: tuple[Value, ...] = ()
     """Of the producers that were inlined into its body."""
 
+    @property
+    def declares(self) -> bool:
+        """Whether it is a declaration without a value, which writes all of a variable or array (C17, 6.2.4)."""
+        return self.body == c.Block(())
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Parameter:
@@ -314,6 +319,18 @@ class Search:
     """The region's statements, with the names that C has for its variables."""
     ends: Mapping[str, tuple[str, str]]
     """Of each array, by its name in C: the variables with its first and its last element."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """A loop of which the rest does nothing where a flag is zero (`idioms/predicates.py`)."""
+
+    flag: str
+    """A key of `Scop.arrays`, of a variable."""
+    statements: frozenset[str]
+    """All that stands in the loop."""
+    depth: int
+    """How many loops are around it: for each of their iterations there is one flag."""
 
 
 FEW_PAIRS = 12
@@ -519,6 +536,9 @@ class Scop:
     in_place: tuple[tuple[int, int], ...] = ()
     """The lines of functions that stand in the places of their calls, and may be regions of their own."""
     supposed: tuple[Supposed, ...] = ()
+    endings: tuple[Ending, ...] = ()
+    kept: Scop | None = None
+    """The region with each branch and each loop that data decide on as one statement, where this one has flags."""
     whole: Scop | None = None
     """The region with all that an iteration does in its place, where this one has something behind the loop: the
     last iteration's work, or what goes into a sum."""

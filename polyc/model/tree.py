@@ -130,6 +130,9 @@ class Member:
     """For a vector loop of constant length: what it looks up in rows that lie in vector registers."""
     past_caches: PastCaches | None = None
     """For a vector loop: what it stores without reading the lines first, since nobody finds them in a cache again."""
+    until: str = ""
+    """A buffer of flags, one for each iteration of a strip: where all of them are zero, the rest of the loop does
+    nothing (`passes/loops/endings.py`)."""
     digit: tuple[int, int] | None = None
     """For role REGISTER: the dimension of register buffers that the loop counts in, and how far apart its steps are."""
     line: int = 0

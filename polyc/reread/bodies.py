@@ -324,6 +324,8 @@ class _Body:
         if not self.same_variable(array, buffer, now):
             return False
         access = self.access(then)
+        if access is None and buffer is None and self.has_place(then.array):
+            return False  # what the statement has written there is not in the array
         exact = access is not None and access.exact and len(then.subscripts) == array.rank
         if buffer is not None and buffer.is_single:
             return not now.subscripts
@@ -334,6 +336,11 @@ class _Body:
         if access is None or not access.loose or len(then.subscripts) != array.rank:
             raise NotComparable(f"an access to {array.c_name} that is not affine goes to a buffer")
         return self.at_loose_place(access, buffer, then, now)
+
+    def has_place(self, array: str) -> bool:
+        """Whether other references of the statement to an array go to a buffer."""
+        refs = (a.ref for a in self.statement.accesses if a.array == array)
+        return any(buffer_for(self.program, self.image.run, array, ref) is not None for ref in refs)
 
     def access(self, then: c.ArrayRef) -> Access | None:
         found = [a for a in self.statement.accesses if then.ref and a.ref == then.ref]

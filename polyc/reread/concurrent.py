@@ -48,14 +48,14 @@ def concurrency_faults(program: Program, loops: Sequence[Loop], images: Sequence
         node = loop.node
         marked = [p for p in node.pragmas if not p.startswith(_UNROLL)]
         marked += [PARALLEL] if id(node) in inside else []
-        if not (marked or node.lanes or node.owned or node.lookups):
+        if not (marked or node.lanes or node.owned or node.lookups or node.until):
             continue
         below = [by_part[id(part)] for part in loop.parts]
         member, position = _member(loop, below)
         if member is None and not (node.lanes or node.owned or node.lookups):
             member, position = _member_by_values(loop, below)
         if member is None:
-            shown = marked[0] if marked else "vector"
+            shown = marked[0] if marked else "until" if node.until else "vector"
             found.append(Fault("race", f"the loop {loop.name} of the text, '{shown}', is no loop of the program", ""))
             continue
         message = _wrong(program, node, marked, member) or _mixed(below, position, loop.depth)
@@ -76,7 +76,7 @@ def collapsed(node: c.For) -> list[c.For] | None:
         heads = [inner.init, inner.condition, inner.step] if isinstance(inner, c.For) else []
         if not isinstance(inner, c.For) or any(outer & mentions(head) for head in heads if head is not None):
             return None
-        if inner.pragmas or inner.lanes or inner.owned or inner.lookups or inner.nontemporal:
+        if inner.pragmas or inner.lanes or inner.owned or inner.lookups or inner.nontemporal or inner.until:
             return None
         together.append(inner)
     return together[1:]
@@ -178,6 +178,8 @@ def _wrong(program: Program, node: c.For, marked: list[str], member: Member) -> 
     arrays = program.scop.arrays
     said = {pair for pragma in marked for pair in _CLAUSE.findall(pragma)}
     allowed = {(operator, section(arrays[array])) for operator, array in member.reductions}
+    if node.until and (not member.until or program.buffers[member.until].name != node.until):
+        return "ends by other flags than in the program"
     if node.owned:
         names = {arrays[array].printed_name for _, array in member.owned}
         return "" if node.owned in names and not marked else "has other owners than in the program"

@@ -21,6 +21,7 @@ from polyc.model.fault import Fault
 from polyc.model.program import Program
 from polyc.model.scop import Array, Scop
 from polyc.records import dataclass, fields, replace
+from polyc.reread.blocks.read_endings import ending_faults
 from polyc.reread.blocks.read_lookups import lookup_faults
 from polyc.reread.blocks.read_owners import owner_faults
 from polyc.reread.blocks.read_streams import row_faults
@@ -70,6 +71,7 @@ def _faults(program: Program, step: Step, vectors: Mapping[str, tuple[str, int, 
         "counters": lambda: counter_faults(program.scop, step.before, step.after),
         "downward": lambda: _pairs(_unlabelled(step), _same_turned),
         "first values": lambda: _pairs(_unlabelled(step), _same_values),
+        "endings": lambda: ending_faults(step.before, step.after),
         "loaded": lambda: _loaded_faults(program, step),
         "members": lambda: _member_faults(program.scop, step),
         "flat": lambda: _pairs(step, _Flat({a.printed_name: a for a in program.scop.arrays.values() if a.flat}).same),

@@ -16,6 +16,7 @@ from polyc.verify.gpu.fragment_faults import fragment_faults
 from polyc.verify.gpu.layout import layout_faults
 from polyc.verify.gpu.mapped import mapping_faults
 from polyc.verify.gpu.stages import stage_faults
+from polyc.verify.order.ended import ended_faults
 from polyc.verify.order.lanes import lane_faults
 from polyc.verify.order.races import race_faults
 from polyc.verify.places.padding import padding_faults, without_borders
@@ -49,7 +50,13 @@ def check(program: Program, original: Scop | None = None) -> list[Fault]:
     faults += mapping_faults(program, expanded) + padding_faults(whole, expanded)
     faults += [*stage_faults(program, expanded), *layout_faults(whole), *hoist_faults(program)]
     faults += [*sharing_faults(program, expanded, whole.padded), *window_faults(program, expanded, whole.padded)]
-    return [*faults, *lane_faults(whole), *lookup_faults(whole), *fragment_faults(whole)]
+    return [
+        *faults,
+        *ended_faults(program, expanded),
+        *lane_faults(whole),
+        *lookup_faults(whole),
+        *fragment_faults(whole),
+    ]
 
 
 def _region_faults(program: Program, original: Scop | None) -> list[Fault]:

@@ -34,7 +34,7 @@ MORE_ROWS = {
     "columns": (1, 9, 67),
     "own_rows": (1, 9, 67),
     "where_largest": (1, 9, 67),
-    **dict.fromkeys(("planes_of_triangles", "upper", "row_sums"), (1, 9, 67)),
+    **dict.fromkeys(("planes_of_triangles", "upper", "row_sums", "masked", "ended"), (1, 9, 67)),
 }
 """Sizes around those of their blocks."""
 SEEDS = (0, 1)
@@ -71,7 +71,7 @@ TILES: dict[str, tuple[int, ...] | str | None] = {
         "auto",
     ),
     **dict.fromkeys(("looked_up", "not_looked_up", "histogram", "grid", "interleaved", "computed_twice"), "auto"),
-    **dict.fromkeys(("sliding_rows", "any_rows", "points"), "auto"),
+    **dict.fromkeys(("sliding_rows", "any_rows", "points", "masked", "ended"), "auto"),
     "strips": (4, 8),
     "past_caches": (6, 16),  # a line of a cache
 }
@@ -137,6 +137,8 @@ WHERE = {
     "windows": ("strips",),
     "lookups": ("looked_up", "not_looked_up"),
     "nontemporal": ("past_caches",),
+    "endings": ("masked", "ended"),
+    "predicates": ("masked", "ended"),
     "scatters": ("histogram",),
     "cells": ("grid",),
     "interleave": ("interleaved",),
@@ -158,7 +160,10 @@ WHERE = {
 }
 """Programs that each pass has something to do for."""
 FRONTEND = frozenset(
-    {"webs", "flat rows", "choice", "transfers", "turns", "lastprivate", "fission", "invariants", "buffers"}
+    {
+        *("webs", "flat rows", "choice", "transfers", "turns", "lastprivate", "fission", "invariants", "buffers"),
+        "predicates",
+    }
 )
 """Their faults are looked for in regions that are read with them."""
 GPU_STAGES = frozenset(

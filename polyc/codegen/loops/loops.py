@@ -369,6 +369,7 @@ class LoopPrinter:
                 nontemporal=nontemporal,
                 large=large,
                 counts=counts,
+                until="" if member is None or not member.until else self.program.buffers[member.until].name,
             )
 
         rows = by_rows(block, name, around) if pragmas and member is not None and member.vector and not width else None

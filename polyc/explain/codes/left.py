@@ -18,9 +18,9 @@ LEFT: dict[str, Code] = {
         "cpu.md#temporaries",
     ),
     "not-expanded": Code(
-        "An array stays one for all iterations",
-        "An array that outer loops fill again and again stays one for all iterations: values go from one to "
-        "another, or no tile could keep the parts that it fills; the message says what.",
+        "An array was not expanded",
+        "An array that each iteration of outer loops fills anew is not expanded: values go from one iteration to "
+        "another, or no tile could keep its parts; the message says what.",
         "Where values go on by accident (a first iteration that sets nothing), set the whole array in each "
         "iteration, or give it a dimension more.",
         "cpu.md#temporaries",
@@ -28,16 +28,16 @@ LEFT: dict[str, Code] = {
     ),
     "no-sliding-window": Code(
         "Tiles cannot slide",
-        "With `--strips N`: tiles repeat work, and cannot slide: what a producer makes is not in a buffer of the "
-        "tile, or moves in several of its dimensions, or along memory. Or polyc had chosen strips, and took them back: "
-        "tiles could not slide after all, or checking them took longer than the budget allows.",
+        "With `--strips N`: tiles repeat work, and cannot slide: a producer's values are not in a buffer of the "
+        "tile, or move in several of its dimensions, or along memory. Or polyc had chosen strips, and withdrew them: "
+        "tiles could not slide after all, or checking them exceeded the budget.",
         "Leave `--strips N` out for this file, or choose `--tile-sizes` whose innermost one is the whole row. For a "
         "check that takes too long: a larger `--budget`.",
         "cpu.md#sliding-windows",
     ),
     "sequential-scatter": Code(
         "A loop that scatters stays sequential",
-        "A loop that adds into cells which depend on data stays sequential; the message says why.",
+        "A loop that adds to data-dependent cells stays sequential; the message says why.",
         "`--reassociate` allows sums of floating-point numbers in another order. An array that is declared with a "
         "constant size, and is no parameter (of these C forgets the first size), lets each thread have a copy.",
         "cpu.md#data-dependent-loops",
@@ -45,7 +45,7 @@ LEFT: dict[str, Code] = {
     ),
     "not-fused": Code(
         "A producer stays where it is",
-        "A nest that makes what another one reads does not run in the tiles of that one; the reason says why.",
+        "A producer does not run in the tiles of its reader; the reason says why.",
         "See the reason.",
     ),
     "not-time-tiled": Code(
@@ -60,8 +60,8 @@ LEFT: dict[str, Code] = {
     ),
     "not-straightened": Code(
         "A nest keeps skewed loops",
-        "A nest keeps its skewed loops: in no order near the one that was written do its innermost loops run at "
-        "once along consecutive memory.",
+        "A nest keeps its skewed loops: in no order near the one that was written are its innermost loops parallel "
+        "along consecutive memory.",
         "Where each element waits for a neighbour of its own row, a method without that dependence (Jacobi, "
         "red-black) is what makes vectors possible.",
         "cpu.md#recurrences",
@@ -69,8 +69,7 @@ LEFT: dict[str, Code] = {
     ),
     "not-tiled": Code(
         "A nest has no tiles",
-        "A nest has no tiles: tiling is off, it is no loop nest, or no tile would meet its data again; the reason "
-        "says which.",
+        "A nest has no tiles: tiling is off, it is no loop nest, or there is no reuse; the reason says which.",
         "See the reason.",
     ),
     "not-parallel": Code(
@@ -82,8 +81,8 @@ LEFT: dict[str, Code] = {
         dependence=True,
     ),
     "pragma-not-honoured": Code(
-        "A pragma asks for what a nest cannot have",
-        "A nest has not what a pragma or polyc.toml asks for it, and why.",
+        "A pragma could not be honoured",
+        "A nest cannot have what a pragma or polyc.toml asks for; the message says why.",
         "Take the pragma away, or what polyc.toml says of the nest; or change the nest so that it can have what "
         "it asks for.",
         "language.md#wishes-for-single-nests",
@@ -111,9 +110,9 @@ LEFT: dict[str, Code] = {
     ),
     "math-errno": Code(
         "A function sets errno",
-        "A loop could run in vectors but for a square root, which sets errno where its argument is negative: a "
-        "function of the file names errno, so that C compilers call it for each element, in case somebody reads it.",
-        "Give the C compiler `-fno-math-errno` if nobody asks for errno after a square root.",
+        "A loop could run in vectors but for a square root, which sets errno if its argument is negative: a "
+        "function of the file names errno, so that C compilers call the square root for each element.",
+        "Give the C compiler `-fno-math-errno` if errno is not read after a square root.",
         "not-faster.md#functions-of-mathh-and-errno",
     ),
     "budget": Code(
@@ -154,8 +153,8 @@ LEFT: dict[str, Code] = {
     ),
     "not-mapped": Code(
         "A region stays on the CPU",
-        "With `--target cuda` or `opencl`: the region stays on the CPU, as it was written, since no kernel can say "
-        "what it does; the message says what that is.",
+        "With `--target cuda` or `opencl`: the region stays on the CPU, as it was written, since a kernel cannot have "
+        "what the message names.",
         "Take what the message names out of the region (a struct, a call, a loop over pointers), or compile the "
         "region for `--target openmp`.",
         "gpu.md",
@@ -169,31 +168,30 @@ LEFT: dict[str, Code] = {
         "cpu.md#sums-of-products",
     ),
     "not-inspected": Code(
-        "The data are not asked anything",
-        "Whether subscripts that the data decide stay in their rows could be asked before the loops, and is not; the "
+        "No inspector runs before the loops",
+        "An inspector could test before the loops that data-dependent subscripts stay in their rows, and does not; the "
         "message says why.",
-        "Declare the array with several dimensions: then C says that they do.",
+        "Declare the array with several dimensions: then C guarantees it.",
         "language.md#subscripts-that-the-data-decide",
     ),
     "not-looked-up": Code(
         "Each lookup is a load",
         "A loop whose iterations are independent looks things up, and each of its lookups is a load; the message says "
         "why.",
-        "Give the table a constant last dimension of a few elements, and keep what chooses among them in bounds that "
-        "show (`min`, `max`).",
+        "Give the table a constant last dimension of a few elements, and bound the index visibly (`min`, `max`).",
         "cpu.md#lookups-and-scatters",
     ),
     "not-nontemporal": Code(
-        "A result goes through the caches",
-        "No cache holds an array that a loop writes, and its rows are stored as any others, so that memory reads each "
-        "line first; the message says why.",
+        "A result has plain stores",
+        "No cache holds an array that a loop writes, and its rows have plain stores, which read each line first; the "
+        "message says why.",
         "Write each element once, along rows of the array, in a nest that does not read it.",
         "cpu.md#results-that-no-cache-holds",
     ),
     "not-jammed": Code(
-        "Sums run one by one",
-        "Sums that stream through an array have registers of their own neither for rows nor for columns: their "
-        "result or their iterations do not have the form that it needs; the message says what.",
+        "Sums are not jammed",
+        "Sums that stream through an array are jammed neither over rows nor over columns: their "
+        "result or their iterations do not have the required form; the message says what.",
         "Give the sum a rectangular nest of its own, with floating-point cells that no other statement touches in "
         "between.",
     ),

@@ -15,20 +15,20 @@ REASONS: dict[str, dict[str, Code]] = {
         ),
         "loops-around": Code(
             "The loops around it carry dependences",
-            "The loops around it carry dependences, and it has no loop of its own that tiles could cut.",
+            "The loops around it carry dependences, and it has no loop of its own that could be tiled.",
             "Look at the witness: without that dependence its loops could be tiled.",
             dependence=True,
         ),
         "no-loops": Code("It is no loop nest", "It stands in no loop.", "Nothing: there is nothing to tile."),
         "parallel-as-it-is": Code(
             "Its outer loop is parallel already",
-            "Private copies make its outer loop parallel, and that is all that there is: its loops cannot be tiled.",
+            "Private copies make its outer loop parallel; its loops cannot be tiled.",
             "Nothing: threads share its iterations.",
             dependence=True,
         ),
         "no-reuse": Code(
-            "No tile would meet its data again",
-            "What one iteration touches no other one touches, or only its neighbour, so that it is in a cache anyway.",
+            "No reuse",
+            "Iterations share no data, or only with the next one, so that the data are in a cache anyway.",
             "Nothing: tiles would only add loops. `--tile-sizes N,N` tiles it all the same.",
         ),
         "no-gain": Code(
@@ -63,18 +63,18 @@ REASONS: dict[str, dict[str, Code]] = {
             dependence=True,
         ),
         "irregular-tiles": Code(
-            "What a tile needs is scattered",
-            "What a tile needs is scattered over so many pieces, or described with so many remainders, that "
-            "checking it would take seconds.",
+            "A tile's part is scattered",
+            "The instances that a tile needs are scattered over so many pieces, or described with so many remainders, "
+            "that checking them would take seconds.",
             "Read it by subscripts with fewer divisions and remainders. Where a loop has a stride, sizes that are "
             "multiples of it, promised with `--param`, make fewer pieces.",
         ),
         "scattered-copies": Code(
-            "What a tile would copy is scattered",
-            "A tile would copy elements that the producer does not make, at borders as a rule, or that are needed "
-            "later, in so many pieces that checking them would take seconds.",
-            "Let the producer write all elements that its consumer reads, borders too, and leave arrays that nobody "
-            "needs later out of `--live-out`.",
+            "A tile's copies are scattered",
+            "A tile would copy elements that the producer does not write, usually at borders, or that are live-out, "
+            "in so many pieces that checking them would take seconds.",
+            "Let the producer write all elements that its consumer reads, borders too, and leave dead arrays "
+            "out of `--live-out`.",
         ),
         "tile-too-large": Code(
             "The tile's buffers are too large",
@@ -102,7 +102,7 @@ REASONS: dict[str, dict[str, Code]] = {
         ),
         "parallel-loops": Code(
             "It has more parallel loops than the tiles",
-            "For a GPU: the nest has sums in more parallel loops than the tiles of its reader are shared out by, so "
+            "For a GPU: the nest has sums in more parallel loops than the tiles of its reader are mapped by, so "
             "that each block would run what many blocks run in a kernel of its own.",
             "`--max-recompute PERCENT` fuses all the same.",
         ),
@@ -123,8 +123,8 @@ REASONS: dict[str, dict[str, Code]] = {
         ),
         "table": Code(
             "It is a table that is looked up in vectors",
-            "For a CPU: its reader takes elements of the array's short rows by permutations of vectors, which the "
-            "buffer of a tile cannot be: each element would be a load.",
+            "For a CPU: its reader looks elements of the array's short rows up by permutations of vectors; in the "
+            "buffer of a tile each element would be a load.",
             NOTHING,
             "cpu.md#lookups-and-scatters",
         ),
@@ -153,8 +153,8 @@ REASONS: dict[str, dict[str, Code]] = {
         ),
         "other-groups": Code(
             "It pays more in another group",
-            "It would pay in these tiles, but all groups together take less time, by the model of the machine, if it "
-            "is in another one: in a long chain each stage more repeats more of all before it.",
+            "It would pay in these tiles, but by the model of the machine all groups together take less time if it "
+            "is in another one: in a long chain each further stage repeats more of all stages before it.",
             "`--max-recompute PERCENT` fuses all the same; `--machine host` decides with the figures of this machine.",
         ),
         "recompute-cost": Code(
@@ -200,21 +200,21 @@ REASONS: dict[str, dict[str, Code]] = {
             "Declare the array with its size.",
         ),
         "more-work": Code(
-            "To compute what is chosen takes longer",
-            "Data choose which of its values are read, and to compute these where they are read takes longer than to "
-            "compute and to store all.",
+            "Computing only the chosen values takes longer",
+            "Data choose which of its values are read, and computing these where they are read takes longer than "
+            "computing and storing all.",
             "Nothing: it is a table.",
         ),
         "not-a-value": Code(
-            "No expression can stand where it is read",
-            "It is read in a `while`, under a condition on data, or in a subscript, where no expression can stand "
-            "for it.",
+            "Its reads cannot be replaced by an expression",
+            "It is read in a `while`, under a data-dependent condition, or in a subscript, where no expression can "
+            "replace it.",
             "Read it into a local variable first.",
         ),
         "irregular": Code(
-            "Which value is read takes cases",
-            "It takes several cases to say which of its values is read.",
-            "Cut the reader's loop where the cases change.",
+            "The value read depends on cases",
+            "Which of its values is read is a function of several cases.",
+            "Split the reader's loop where the cases change.",
         ),
         "fewer-parallel-loops": Code(
             "Its readers have fewer parallel loops",
@@ -236,7 +236,7 @@ REASONS: dict[str, dict[str, Code]] = {
         ),
         "data-dependent": Code(
             "It depends on data",
-            "Whether the scalar or the array is written depends on data, or a statement does more than to assign.",
+            "Whether the scalar or the array is written depends on data, or a statement does more than assign.",
             "Take the condition out of the sum (`s += c ? x : 0`).",
         ),
         "stored-together": Code(

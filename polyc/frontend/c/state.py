@@ -170,6 +170,8 @@ class Region:
     """Whether the data may be asked anything."""
     reads: dict[str, isl.Set] = field(default_factory=dict)
     """By the text of a pointer, `[n] -> { [] : … }`: the sizes at which the region surely follows it."""
+    on_data: set[Span] = field(default_factory=set)
+    """Where branches and loops begin that stay one statement, with loops inside, for what data decide."""
     notes: list[Diagnostic] = field(default_factory=list)
     problems: list[Diagnostic] = field(default_factory=list)
 

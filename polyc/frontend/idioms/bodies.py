@@ -7,8 +7,8 @@ rewrite:  put(m, x + 1, y, e);            ->  { int x_2 = x + 1; int y_2 = y; fl
           t = f(a, k);                    ->  R f_result; { int k_2 = k; s; f_result = e; } t = f_result;
 requires: the call is a statement, or is evaluated whenever its statement is, or the condition of a branch, which has no
           other side effect but its assignment, and reads nothing that the function writes; the arguments have no side
-          effects; no return stands in a loop; what is called inside has no effects that are not followed; a struct is
-          given by its name, and the function does not write to it
+          effects; a return in a loop stands in no inner one; what is called inside has no effects that nobody follows;
+          a struct is given by its name, and the function does not write to it
 ensures:  each argument is evaluated once, and converted as C does, by declarations of the parameters; names of the
           file mean the same at both places
 """
@@ -73,6 +73,10 @@ class Bodies:
     helpers: Helpers
     effects: Callable[[str], Effect]
     known: dict[str, Body | None] = field(default_factory=dict)
+    iterations: dict[str, Body] = field(default_factory=dict)
+    """Those that iterate on variables alone, `escape(x, y)`: they stay calls unless strips are made of the loops."""
+    opened: bool = False
+    """Whether these stand in the places of their calls, too."""
 
     def is_known(self, name: str) -> bool:
         """Whether a function's text may stand in the place of a call."""
@@ -87,7 +91,9 @@ class Bodies:
             body = self.found(name) if looks or self.branches(name) else None
             if effect.anything or effect.written or (body is not None and pays(body)):
                 self.known[name] = body
-        return self.known[name]
+            elif body is not None and any(isinstance(n, c.For | c.While) for n in c.walk(body.block)):
+                self.iterations[name] = body
+        return self.known[name] or (self.iterations.get(name) if self.opened else None)
 
     def branches(self, name: str) -> bool:
         """Whether a function's text has a branch: others are not worth reading."""
@@ -222,7 +228,44 @@ def joined(items: tuple[c.Stmt, ...], result: str | None) -> tuple[c.Stmt, ...]:
             return (*items[:position], both)
         case c.Block(body=body):
             return joined((*items[:position], *body, *rest), result)
+        case c.For() | c.While() as loop:
+            return (*items[:position], *left_by_break(loop, joined(rest, result), result))
     raise Unclear
+
+
+def left_by_break(loop: c.For | c.While, behind: tuple[c.Stmt, ...], result: str | None) -> tuple[c.Stmt, ...]:
+    """A loop with returns in it, and what stands behind it. Raises Unclear.
+
+    rewrite:  for (…) { if (e) return a; S } return b;  ->  r = b; for (…) { if (e) { r = a; break; } S }
+    requires: what stands behind sets the value alone, by what the loop leaves as it is
+    """
+    match behind:
+        case (c.ExprStmt(expr=c.Assign(op="=", target=c.Name(name=name), value=value)),) if name == result:
+            pass
+        case _:
+            raise Unclear
+    if mentions(value) & writes(loop) or any(isinstance(n, c.Call) for n in c.walk(value)):
+        raise Unclear
+
+    def left(item: c.Stmt) -> c.Stmt:
+        match item:
+            case c.ExprStmt(expr=c.Call(function=function, arguments=(given,)), span=span) if function == RETURN:
+                return c.Block((c.ExprStmt(c.Assign("=", c.Name(name), given), span), c.Jump("break", span)), span)
+            case c.Block(body=items):
+                return replace(item, body=tuple(part for one in items for part in opened(left(one))))
+            case c.If(then=then, otherwise=otherwise):
+                return replace(item, then=left(then), otherwise=None if otherwise is None else left(otherwise))
+            case _ if returns(item):
+                raise Unclear
+        return item
+
+    return (*behind, replace(loop, body=left(loop.body)))
+
+
+def opened(item: c.Stmt) -> tuple[c.Stmt, ...]:
+    """The statements of a block that declares nothing, or one statement."""
+    inside = isinstance(item, c.Block) and not any(isinstance(part, c.Decl) for part in item.body)
+    return parts(item) if inside else (item,)
 
 
 def returns(node: c.Stmt) -> bool:

@@ -39,7 +39,7 @@ class Opaque:
         self.region.notes, self.region.strict, self.region.in_opaque = [], True, not strict
         body = self.without_unread(self.statement(self.with_numbers(node), self.env))
         self.region.notes, self.region.strict, self.region.in_opaque = notes, strict, False
-        self.drop_covered_reads(node)
+        body = self.without_covered_reads(node, body)
         if not hidden:
             return body
         symbols = [self.region.scope.symbols[key] for key in hidden]
@@ -79,11 +79,22 @@ class Opaque:
         keys = {h.key for h in heads if h is not None and not h.declared} - declared - self.needed - self.region.hidden
         return sorted(key for key in keys if self.region.symbol(key) is not None)
 
-    def drop_covered_reads(self, node: c.Stmt) -> None:
-        """A scalar that the statement always assigns before it reads it is not read from outside."""
-        scalars = {a.array for a in self.collector.accesses if self.region.scope.symbols[a.array].rank == 0}
+    def without_covered_reads(self, node: c.Stmt, body: c.Stmt) -> c.Stmt:
+        """A scalar that the statement always assigns before it reads it is not read from outside: these reads have the
+        label of an assignment, whose place is theirs."""
+        accesses = self.collector.accesses
+        scalars = {a.array for a in accesses if self.region.scope.symbols[a.array].rank == 0}
         covered = {key for key in scalars - self.region.hidden if first_use(node, key) is not Use.READ}
-        self.collector.accesses = [a for a in self.collector.accesses if a.array not in covered or a.kind is not READ]
+        dropped = {a.ref for a in accesses if a.array in covered and a.kind is READ}
+        self.collector.accesses = [a for a in accesses if a.ref not in dropped]
+        written = {a.array: a.ref for a in self.collector.accesses if a.array in covered}
+
+        def labelled(item: c.Node) -> c.Node | None:
+            if isinstance(item, c.ArrayRef) and item.ref in dropped:
+                return replace(item, ref=written.get(item.array, item.ref))
+            return None
+
+        return c.rewrite(body, labelled) if dropped else body
 
     def statement(self, node: c.Stmt, env: Env) -> c.Stmt:
         match node:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from itertools import zip_longest
 
 import islpy as isl
@@ -14,7 +14,7 @@ from polyc.frontend.sets.accesses import Raw
 from polyc.frontend.statements.extract import Draft, Item, LoopItem
 from polyc.model import ctree as c
 from polyc.model import tree as t
-from polyc.model.scop import Access, Statement, Storage
+from polyc.model.scop import Access, Ending, Statement, Storage
 from polyc.records import dataclass, replace
 
 _PARAM, _SET, _IN = isl.dim_type.param, isl.dim_type.set, isl.dim_type.in_
@@ -141,6 +141,15 @@ def drafts(items: tuple[Item, ...]) -> list[Draft]:
     for item in items:
         found += drafts(item.items) if isinstance(item, LoopItem) else [item]
     return found
+
+
+def endings(items: Iterable[Item], names: dict[int, str], depth: int = 0) -> Iterator[Ending]:
+    """The loops that a flag ends. names: of drafts, by their identity"""
+    for item in items:
+        if isinstance(item, LoopItem):
+            if item.until:
+                yield Ending(item.until, frozenset(names[id(draft)] for draft in drafts(item.items)), depth)
+            yield from endings(item.items, names, depth + 1)
 
 
 def loop_value(placed: Placed, depth: int, up: bool) -> isl.UnionPwAff:

@@ -58,6 +58,8 @@ class LoopItem:
     step: int
     items: tuple[Item, ...]
     line: int = 0
+    until: str = ""
+    """As of `c.For`."""
 
 
 Item: TypeAlias = Draft | LoopItem
@@ -104,6 +106,7 @@ class Extractor:
                 return self.branch(node, env), env
             case c.While():
                 self.region.note("while-loop", "this loop is kept whole as one statement", node.span)
+                self.note_on_data(node, env)
                 return self.opaque(node, env), env
             case c.Decl():
                 return self.declaration(node, env)
@@ -124,6 +127,7 @@ class Extractor:
             self.region.assumed = before
             span = (reason.node.span if reason.node is not None else None) or node.span
             self.region.note(reason.code, f"{reason}: it is kept whole as one statement", span)
+            self.note_on_data(whole, env)
             return self.opaque(whole, env)
         self.region.overflows[node.span] = lambda: overflowing(self.region, node, loop, env)
         note_reads(self.region, loop.head.start, env)
@@ -131,10 +135,16 @@ class Extractor:
             note_reads(self.region, node.condition, env)
         key = loop.head.key
         items = tuple(self.statement(node.body, inside)[0])
-        found: list[Item] = [LoopItem(key, loop.head.step, items, node.span.line if node.span else 0)] if items else []
+        line = node.span.line if node.span else 0
+        found: list[Item] = [LoopItem(key, loop.head.step, items, line, node.until)] if items else []
         if key in self.needed and not loop.head.declared:
             found.append(self.final_value(node, loop, env))
         return found
+
+    def note_on_data(self, node: c.If | c.For | c.While, env: Env) -> None:
+        """Note a loop that data decide on, or a branch with loops, in another loop: flags may do (`predicates.py`)."""
+        if env.dims and node.span is not None and any(isinstance(n, c.For | c.While) for n in c.walk(node)):
+            self.region.on_data.add(node.span)
 
     def until_break(self, node: c.For, loop: Loop, inside: Env) -> Env:
         """The iterations of a loop down to the first one that a `break` ends. Raises NotAffine.
@@ -188,6 +198,7 @@ class Extractor:
             why = "depends on data" if holds is None else "holds in too many pieces of the iterations to follow them"
             message = f"this condition {why}: its statement is kept whole"
             self.region.note("non-affine-condition", message, node.condition.span or node.span)
+            self.note_on_data(node, env)
             return self.opaque(node, env)
         note_reads(self.region, node.condition, env)
         if has_remainders(holds) and self.chooses(node):

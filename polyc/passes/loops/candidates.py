@@ -272,12 +272,14 @@ class Candidates:
         )
 
     def calls_below_branches(self, inner: list[Member]) -> bool:
-        """Whether inner loops call functions where the data say so: no compiler makes vectors of that, and a branch
-        that is seldom taken costs a row on its own less."""
-        below = {name for one in inner for name in names(one.schedule.domain())}
-        bodies = [s.body for s in map(self.program.statements.__getitem__, below) if not is_chosen(self.program, s)]
+        """Whether the deepest inner loops call functions where the data say so: no compiler makes vectors of that, and
+        a branch that is seldom taken costs a row on its own less."""
+        below = [self.program.statements[name] for name in {n for one in inner for n in names(one.schedule.domain())}]
+        deepest = max((len(statement.loops) for statement in below), default=0)
+        bodies = [s.body for s in below if len(s.loops) == deepest and not is_chosen(self.program, s)]
         branches = [node for body in bodies for node in c.walk(body) if isinstance(node, c.If)]
-        return any(isinstance(node, c.Call) for branch in branches for node in c.walk(branch))
+        calls = (node for branch in branches for node in c.walk(branch) if isinstance(node, c.Call))
+        return any(call.function not in CHEAP for call in calls)
 
     def still_below_branches(self, member: Member) -> bool:
         """Whether what data decide on loads an element that stays where it is while a loop goes on: C compilers make no

@@ -372,6 +372,7 @@ class _Spreader:
         if any(not isl.UnionSet.from_set(s.domain).is_subset(instances) for s in statements if s is not None):
             return nothing  # the others would have no place
         accesses = [a for s in statements if s is not None for a in s.accesses]
+        in_text = [a for s in statements if s is not None and not s.declares for a in s.accesses]
         written = {a.array for a in accesses if a.kind is not AccessKind.READ} & self.program.scop.privatizable
         settled = {a for a in written if self.program.scop.arrays[a].rank and not self.stays(a, instances, around)}
         written -= settled
@@ -381,7 +382,7 @@ class _Spreader:
         }
         if not written <= _carriers(self.program) or written & taken:
             return nothing
-        if not all(a.exact and self.stays_inside(a) for a in accesses if a.array in written):
+        if not all(a.exact and self.stays_inside(a) for a in in_text if a.array in written):
             return nothing
         if not all(self.stays(array, instances, around) for array in written):
             return nothing

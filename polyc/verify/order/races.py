@@ -92,7 +92,7 @@ def carried_by(
         if _one_iteration_a_cell(below, array, position) or _no_cell_of_two(below, array, position, scop):
             continue
         # Instances that touch one cell, in one iteration of the outer loops, but not in one of this loop.
-        outer, through = (_same(below, array, end, scop) for end in (position, position + 1))
+        outer, through = (touching(below, array, end, scop) for end in (position, position + 1))
         carried = outer.subtract(through).intersect_params(scop.known)
         if not carried.is_empty():
             yield array, str(maps(carried)[0].sample())
@@ -140,7 +140,7 @@ def _no_cell_of_two(
     return all(pair.is_subset(isl.Map.identity(pair.get_space())) for pair in maps(pairs))
 
 
-def _same(
+def touching(
     below: Sequence[tuple[Run, Sequence[tuple[Access, isl.Map]]]], array: str, position: int, scop: Scop
 ) -> isl.UnionMap:
     """`{ x -> y }`: y touches a cell of the array that x writes, and they agree in the steps before a position."""

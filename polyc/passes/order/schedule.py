@@ -329,10 +329,7 @@ def _has_factor(band: Band) -> bool:
 
 
 def _scheduled_as(constraints: isl.ScheduleConstraints, program: Program, slow: Slow, **others: int) -> Domain:
-    """isl's schedule tree. Raises isl.Error, OverBudget.
-
-    others: options in the places of the heuristic's, for another answer than there is, which is not worth MOST_SECONDS
-    """
+    """isl's schedule tree. others: options in the places of the heuristic's. Raises isl.Error, OverBudget."""
     context, options = program.scop.domain.get_ctx(), program.options
 
     def schedule_of(asked: isl.ScheduleConstraints, operations: int = program.operations) -> isl.Schedule:
@@ -372,8 +369,8 @@ def _scheduled_as(constraints: isl.ScheduleConstraints, program: Program, slow: 
                 try:
                     return from_isl(at_sizes(in_child(general, SYMBOLIC_SECONDS)))
                 except isl.Error as error:
-                    if is_not_carried(error) or others:
-                        raise  # at the numbers there are at most loops with factors as large; or there is an answer
+                    if is_not_carried(error):
+                        raise  # at the numbers there are at most loops with factors as large as these
                     spent = NUMERIC_SECONDS + (SYMBOLIC_SECONDS if is_over_budget(error) else 0)
         if general is None or found is not None:
             found = of_few(QUICK) or found

@@ -116,18 +116,19 @@ def _computed(
     accesses: Accesses,
     order: isl.UnionMap,
     checked: bool,
+    asked: isl.UnionMap | None = None,
 ) -> Flow:
+    """asked: the order as isl is to have it, which parts of one question share"""
     found = _written_once(sinks, must, may, order) or _in_one_block(sinks, must, may, order)
     if found is not None:
         return found
     remainders = any(has_remainders(one) for one in (sinks, must, may, order))
+    asked = _without_false_places(accesses, order) if asked is None else asked
     pieces = convex(sinks) if remainders and all(one.n_basic_map() == 1 for one in maps(must.union(may))) else []
     if len(pieces) > MOST_AT_ONCE:
-        return _joined(
-            _computed(isl.UnionMap.from_basic_map(piece), must, may, accesses, order, checked) for piece in pieces
-        )
-    info = isl.UnionAccessInfo.from_sink(sinks).set_must_source(must).set_may_source(may)
-    info = info.set_schedule_map(_without_false_places(accesses, order))
+        parts = (isl.UnionMap.from_basic_map(piece) for piece in pieces)
+        return _joined(_computed(part, must, may, accesses, order, checked, asked) for part in parts)
+    info = isl.UnionAccessInfo.from_sink(sinks).set_must_source(must).set_may_source(may).set_schedule_map(asked)
     if remainders and not survived(lambda: info.copy().compute_flow()):
         return _by_subtraction(sinks, must, may, _Places(sinks, order))
     try:
@@ -379,8 +380,7 @@ def _without_false_places(accesses: Accesses, order: isl.UnionMap) -> isl.UnionM
     length = len(fixed[0]) if fixed else 0
     shifted = {k for one in fixed for k in range(length) if one[k] is _HIDDEN}
     while True:
-        mixed = (_first_mixed(one, other, shifted) for one in fixed for other in fixed)
-        found = {k for k in mixed if k is not None}
+        found = _mixed(fixed, [k for k in range(length) if k not in shifted])
         if not found:
             break
         shifted |= found
@@ -421,12 +421,21 @@ def _shorter(accesses: Accesses, order: isl.UnionMap) -> tuple[isl.UnionMap, lis
 _HIDDEN = object()
 
 
-def _first_mixed(one: list[object], other: list[object], shifted: set[int]) -> int | None:
-    """The first position, before the two part, at which one is a number and the other is not."""
-    for k, (a, b) in enumerate(zip(one, other, strict=True)):
-        if k not in shifted and a != b:
-            return k if a is None or b is None else None
-    return None
+def _mixed(fixed: list[list[object]], positions: list[int]) -> set[int]:
+    """For each two that part, the first of some positions at which they do, if only one of them is a number there."""
+    found: set[int] = set()
+    alike = [fixed]
+    for k in positions:
+        parts: list[list[list[object]]] = []
+        for group in alike:
+            by_value: dict[object, list[list[object]]] = {}
+            for one in group:
+                by_value.setdefault(one[k], []).append(one)
+            if len(by_value) > 1 and None in by_value:
+                found.add(k)
+            parts += by_value.values()
+        alike = parts
+    return found
 
 
 def _numbers(piece: isl.Map) -> list[object]:

@@ -62,9 +62,11 @@ def reaching(relation: isl.UnionMap, wanted: Collection[str]) -> isl.UnionMap:
 
 def union_of(pieces: Iterable[isl.Map], start: isl.UnionMap) -> isl.UnionMap:
     """The union of some maps; `start` gives the space (and its own maps)."""
-    for piece in pieces:
-        start = start.union(isl.UnionMap.from_map(piece))
-    return start
+    parts = [start, *map(isl.UnionMap.from_map, pieces)]
+    while len(parts) > 1:  # in pairs: each union copies the first one
+        pairs = zip(parts[::2], parts[1::2], strict=False)
+        parts = [one.union(other) for one, other in pairs] + parts[len(parts) & ~1 :]
+    return parts[0]
 
 
 def among(pairs: isl.UnionMap, instances: isl.UnionSet) -> isl.UnionMap:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import field as dataclass_field
+from operator import is_not
 from typing import TypeAlias, TypeVar
 
 from polyc.errors import Span
@@ -342,7 +343,7 @@ def added(expr: Expr, number: int) -> Expr:
 def children(node: Node) -> list[Node]:
     """The direct children of a node, in the order of its fields (not always C's order of evaluation)."""
     found: list[Node] = []
-    for name in _inner(node):
+    for name in _INNER[type(node)]:
         value = getattr(node, name)
         if type(value) is tuple:
             found += value
@@ -354,17 +355,27 @@ def children(node: Node) -> list[Node]:
 _WORD = re.compile(r"[A-Za-z_$][\w$]*")
 _PLAIN = frozenset({"str", "bool", "int"})
 """The types, as they are written, of fields that never have nodes: all others have a node, a tuple of them, or None."""
-_INNER: dict[type, tuple[str, ...]] = {Note: ()}  # nothing of it is printed
-"""The fields of each kind of node that may have nodes."""
 
 
-def _inner(node: Node) -> tuple[str, ...]:
-    kind = type(node)
-    names = _INNER.get(kind)
-    if names is None:
+class _Inner(dict[type, tuple[str, ...]]):
+    """The fields of each kind of node that may have nodes."""
+
+    def __missing__(self, kind: type) -> tuple[str, ...]:
         inner = (item for item in fields(kind) if item.name not in ("span", "pragmas", "nontemporal"))
-        names = _INNER[kind] = tuple(item.name for item in inner if item.type not in _PLAIN)
-    return names
+        self[kind] = names = tuple(item.name for item in inner if item.type not in _PLAIN)
+        return names
+
+
+class _Backwards(dict[type, tuple[str, ...]]):
+    """The same, the last one first."""
+
+    def __missing__(self, kind: type) -> tuple[str, ...]:
+        self[kind] = names = _INNER[kind][::-1]
+        return names
+
+
+_INNER = _Inner({Note: ()})  # nothing of it is printed
+_BACKWARDS = _Backwards()
 
 
 def items(body: Stmt | None) -> tuple[Stmt, ...]:
@@ -402,11 +413,11 @@ def mentions_array(node: Node, array: str) -> bool:
 def walk(node: Node) -> Iterator[Node]:
     """The node and everything below it, parents first."""
     waiting = [node]
+    pop = waiting.pop
     while waiting:  # as `children`, in the other order: this runs a million times for a large region
-        one = waiting.pop()
+        one = pop()
         yield one
-        names = _INNER.get(type(one))
-        for name in reversed(_inner(one) if names is None else names):
+        for name in _BACKWARDS[type(one)]:
             value = getattr(one, name)
             if type(value) is tuple:
                 waiting += value[::-1]
@@ -436,11 +447,11 @@ def rewrite(node: N, change: Callable[[Node], Node | None]) -> N:
     if answer is not None:
         return answer  # type: ignore[return-value]
     updates: dict[str, object] = {}
-    for name in _inner(node):
+    for name in _INNER[type(node)]:
         value = getattr(node, name)
         if type(value) is tuple:
             changed = tuple([rewrite(v, change) for v in value])
-            if any(a is not b for a, b in zip(changed, value, strict=True)):
+            if any(map(is_not, changed, value)):
                 updates[name] = changed
         elif value is not None:
             single = rewrite(value, change)
@@ -453,7 +464,7 @@ def placed(node: N, span: Span | None, kept: type | None = None) -> N:
     """The tree with one place for all of its nodes, but for those of one kind."""
     keeps = kept is not None and isinstance(node, kept)
     updates: dict[str, object] = {"span": span} if hasattr(node, "span") and not keeps else {}
-    for name in _inner(node):
+    for name in _INNER[type(node)]:
         value = getattr(node, name)
         if type(value) is tuple:
             updates[name] = tuple([placed(part, span, kept) for part in value])

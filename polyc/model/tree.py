@@ -246,9 +246,12 @@ def child_nodes(node: Node) -> tuple[Node, ...]:
 
 
 def walk(node: Node) -> Iterator[Node]:
-    yield node
-    for child in child_nodes(node):
-        yield from walk(child)
+    """The node and everything below it, parents first."""
+    waiting = [node]
+    while waiting:  # without recursion: in a deep tree each node would be handed up through all above it
+        one = waiting.pop()
+        yield one
+        waiting += reversed(child_nodes(one))
 
 
 def outermost_bands(node: Node) -> Iterator[Band]:

@@ -73,6 +73,18 @@ def statements_below(step: Filter) -> frozenset[str]:
     return frozenset(names(instances_below(step)))
 
 
+@lru_cache(maxsize=4000)
+def statements_in(step: Filter) -> frozenset[str]:
+    """The statements that a step lets through, kept: each pair of steps is asked."""
+    return frozenset(names(step.filter))
+
+
+@lru_cache(maxsize=4000)
+def statements_of(member: Member) -> frozenset[str]:
+    """The statements that a loop has values for, kept."""
+    return frozenset(names(member.schedule.domain()))
+
+
 def values(members: tuple[Member, ...], instances: isl.UnionSet) -> isl.UnionMap:
     """`{ S[i, j] -> [v0, v1] }` for some instances."""
     if not members:

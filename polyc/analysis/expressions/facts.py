@@ -42,9 +42,14 @@ def base_name(expr: c.Expr) -> c.Name | None:
                 return None
 
 
+_WRITING = frozenset({c.Assign, c.Postfix, c.Unary, c.Decl})
+
+
 def lvalues(node: c.Node) -> Iterator[c.Expr]:
     """Everything that is assigned in a tree, heads of loops too."""
     for item in c.walk(node):
+        if type(item) not in _WRITING:
+            continue
         match item:
             case c.Assign(target=target) | c.Postfix(operand=target) | c.Unary(op="++" | "--", operand=target):
                 yield target

@@ -8,6 +8,7 @@ from pycparser import c_ast
 from pycparser.c_generator import CGenerator
 
 from polyc.analysis.expressions.constants import COMPARED, evaluated, literal_value
+from polyc.frontend.text.trees import walk
 from polyc.model import ctree as c
 from polyc.model.scop import CType
 from polyc.records import dataclass, field
@@ -74,14 +75,13 @@ class Types:
 
     def add_all(self, node: c_ast.Node) -> None:
         """Take up every typedef, struct, union and enum below a node."""
-        if isinstance(node, c_ast.Typedef) and not _stands_in(node):
-            self.typedefs[node.name] = node.type
-        if isinstance(node, (c_ast.Struct, c_ast.Union)) and node.decls is not None and node.name:
-            self.tags[node.name] = node
-        if isinstance(node, c_ast.Enum) and node.values is not None:
-            self._add_enum(node)
-        for child in node:
-            self.add_all(child)
+        for one in walk(node):
+            if isinstance(one, c_ast.Typedef) and not _stands_in(one):
+                self.typedefs[one.name] = one.type
+            if isinstance(one, (c_ast.Struct, c_ast.Union)) and one.decls is not None and one.name:
+                self.tags[one.name] = one
+            if isinstance(one, c_ast.Enum) and one.values is not None:
+                self._add_enum(one)
 
     def _add_enum(self, node: c_ast.Enum) -> None:
         if node.name:

@@ -27,6 +27,8 @@ class After:
     by_pragma: tuple[tuple[str, Span], ...] | None
     by_option: tuple[str, ...] | None
     gone: dict[int, Escapes] = field(default_factory=dict)
+    fresh: dict[str, bool] = field(default_factory=dict)
+    """What `is_fresh` has answered, by key."""
 
     @property
     def given(self) -> frozenset[str] | None:
@@ -106,8 +108,12 @@ class After:
         """Whether a local pointer always has memory from malloc, and hands it to nobody: no other name leads there."""
         if symbol.storage is not Storage.LOCAL or not symbol.rank or not symbol.shape.dims[0].pointer:
             return False
-        if self.is_handed_on(symbol):
-            return False
+        if symbol.key not in self.fresh:
+            self.fresh[symbol.key] = not self.is_handed_on(symbol) and self._is_allocated(symbol)
+        return self.fresh[symbol.key]
+
+    def _is_allocated(self, symbol: Symbol) -> bool:
+        """Whether all values of a pointer are memory from malloc."""
         values: list[c_ast.Node | None] = []
         for node in walk(self.function.body):
             match node:

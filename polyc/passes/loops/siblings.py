@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache, partial
 from itertools import combinations
 
 import islpy as isl
@@ -10,10 +11,10 @@ from polyc.model import ctree as c
 from polyc.model.program import Program
 from polyc.model.scop import Access, AccessKind
 from polyc.model.tree import Band, Filter, Member, Node, Role, Sequence, walk
-from polyc.nests.nest import Outer, chain, has_loops, values
+from polyc.nests.nest import Outer, chain, has_loops, statements_in, statements_of, values
 from polyc.nests.strides import iterations
 from polyc.nests.sums import sums_in_vectors
-from polyc.poly import among, in_name, maps, names, out_name
+from polyc.poly import among, empty_map, in_name, maps, names, out_name, union_of
 from polyc.records import dataclass, replace
 
 FEW = 16
@@ -31,14 +32,18 @@ class Siblings:
     """
 
     program: Program
-    pairs: isl.UnionMap
-    """All dependences."""
+    pairs: dict[tuple[str, str], list[isl.Map]]
+    """All dependences, by the names of the two statements: most steps have none between them."""
     sources: dict[str, Band] | None = None
     """The loops of the source around each statement, where only what was one loop there is joined."""
 
     @staticmethod
     def of(program: Program, sources: dict[str, Band] | None = None) -> Siblings:
-        return Siblings(program, program.dependences.all, sources)
+        pairs: dict[tuple[str, str], list[isl.Map]] = {}
+        every = program.dependences.all.get_map_list()  # in any order: to sort them takes longer
+        for piece in map(every.get_at, range(every.n_map())):
+            pairs.setdefault((in_name(piece), out_name(piece)), []).append(piece)
+        return Siblings(program, pairs, sources)
 
     def nests(self, node: Sequence, above: tuple[Member, ...]) -> Sequence:
         """Neighbouring nests of parallel loops over the same iterations, as one.
@@ -80,8 +85,9 @@ class Siblings:
         if self.sources is not None and not any(self.share(list(pair)) for pair in combinations(looping, 2)):
             return node
         left, done, joined = list(node.children), list[Filter](), False
+        needs = cache(partial(self.leads, above=above))  # asked again for each step that is done
         while left:
-            ready = [s for s in left if not any(self.leads(t, s, above) for t in left if t is not s)]
+            ready = [s for s in left if not any(needs(t, s) for t in left if t is not s)]
             if not ready:
                 return node
             plain = [s for s in ready if not has_loops(s.child)]
@@ -148,9 +154,12 @@ class Siblings:
     def leads(self, one: Filter, other: Filter, above: tuple[Member, ...]) -> bool:
         """Whether a dependence leads from one step to another, in one iteration of the loops around: of those that have
         values for both, since what an extension adds has none in the loops above it."""
-        pairs = self.pairs.intersect_domain(one.filter).intersect_range(other.filter)
-        both = {*names(one.filter), *names(other.filter)}
-        known = tuple(m for m in above if both <= set(names(m.schedule.domain())))
+        first, second = statements_in(one), statements_in(other)
+        found = [piece for a in first for b in second for piece in self.pairs.get((a, b), ())]
+        if not found:
+            return False
+        pairs = union_of(found, empty_map(one.filter)).intersect_domain(one.filter).intersect_range(other.filter)
+        known = tuple(m for m in above if first | second <= statements_of(m))
         return not Outer(known).same_iteration(pairs).is_empty()
 
 

@@ -19,12 +19,12 @@ def scaled_factors(scop: Scop) -> list[str]:
               and no call, which panels do not hold
     source:   the reference dgemm of BLAS, which is written so
     """
-    found = []
+    found, users = list[str](), _users(scop)
     for name, producer in scop.statements.items():
         write = elementwise(scop, producer, scalars=True)
         if write is None or scop.arrays[write.array].rank or not _operands(producer) or _is_dear(producer):
             continue
-        readers = [s for s in scop.statements.values() if any(a.array == write.array for a in _operands(s))]
+        readers = users.get(write.array, [])
         if len(readers) == 1 and _multiplies(readers[0], write.array, producer):
             found.append(name)
     return found
@@ -45,11 +45,12 @@ def terms_of_sums(scop: Scop) -> list[str]:
     """
     terms: dict[str, list[str]] = {}
     readers_of: dict[str, list[Statement]] = {}
+    users = _users(scop)
     for name, producer in scop.statements.items():
         write = elementwise(scop, producer, scalars=True)
         if write is None or scop.arrays[write.array].rank or len(producer.loops) < 3:
             continue
-        readers = [s for s in scop.statements.values() if any(a.array == write.array for a in _operands(s))]
+        readers = users.get(write.array, [])
         if not readers or not all(s.loops == producer.loops and _is_sum(s) for s in readers):
             continue
         value = assigned(producer)
@@ -91,6 +92,15 @@ def _is_dear(statement: Statement) -> bool:
     nodes = list(c.walk(assign.value)) if assign is not None else []
     divides = any(isinstance(n, c.Binary) and n.op == "/" for n in nodes)
     return (divides and len(moving) > 1) or any(isinstance(n, c.Call) for n in nodes)
+
+
+def _users(scop: Scop) -> dict[str, list[Statement]]:
+    """The statements whose values are made of each array's elements."""
+    found: dict[str, list[Statement]] = {}
+    for statement in scop.statements.values():
+        for array in {ref.array for ref in _operands(statement)}:
+            found.setdefault(array, []).append(statement)
+    return found
 
 
 def _operands(statement: Statement) -> list[c.ArrayRef]:

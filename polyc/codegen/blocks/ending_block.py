@@ -25,8 +25,10 @@ the same.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 
 from polyc.analysis.expressions.facts import lvalues
+from polyc.analysis.expressions.straight import unconditional
 from polyc.codegen.loops.loops import taken_names
 from polyc.codegen.loops.naming import Namer
 from polyc.model import ctree as c
@@ -46,7 +48,8 @@ def with_endings(body: tuple[c.Stmt, ...], program: Program) -> tuple[c.Stmt, ..
         return body
     used = {n.name for item in body for n in c.walk(item) if isinstance(n, c.Decl)}
     sizes = {b.name: constant_of(b.extents[-1]) or 0 for b in program.buffers.values() if b.storage == "spread"}
-    forms = _Forms(Namer(taken_names(program) | used), sizes)
+    types = {a.printed_name: a.element.text for a in program.scop.arrays.values() if a.rank}
+    forms = _Forms(Namer(taken_names(program) | used), sizes, types)
     return tuple(forms.of_items(body))
 
 
@@ -65,6 +68,8 @@ class _Forms:
     namer: Namer
     sizes: Mapping[str, int]
     """Of buffers with a place for each iteration of a strip: how many it has."""
+    types: Mapping[str, str]
+    """Of the elements of arrays, by their names in C."""
 
     def of(self, node: c.N) -> c.N:
         """A statement, with the forms of the loops in it."""
@@ -120,8 +125,11 @@ class _Forms:
             none = c.If(c.Binary("==", c.Name(count), c.Literal("0")), c.Block((c.Jump("break"),)))
             yield from (replace(loop, body=c.Block((*counting, none, *c.items(loop.body)))) for loop in inner)
         elif _changes(plain[0], flags):
-            yield self.split(plain[0], inner[0], strip, few, (*counting,), single[0])
+            together = c.Block(tuple(self.with_loads(c.items(inner[0].body), strip, False)))
+            yield self.split(plain[0], replace(inner[0], body=together), strip, few, (*counting,), single[0])
         else:
+            loaded = (c.Block(tuple(self.with_loads(c.items(loop.body), strip, True))) for loop in inner)
+            inner = [replace(loop, body=body) for loop, body in zip(inner, loaded, strict=True)]
             alone = tuple(
                 replace(loop, body=_where_on(body, strip.flag))
                 for loop, body in zip(plain, single, strict=True)
@@ -129,6 +137,45 @@ class _Forms:
             )
             rest = _around(strip.head, c.If(strip.flag, alone[0] if len(alone) == 1 else c.Block(alone)))
             yield c.Block((*counting, c.If(few, rest, c.Block(tuple(inner)))))
+
+    def with_loads(self, items: tuple[c.Stmt, ...], strip: _Strip, stays: bool) -> Iterator[c.Stmt]:
+        """The statements of a loop with the elements that all iterations of a strip load before its loops: one of them
+        is on, and loads them in any case. No vector has a mask for one element.
+
+        stays: whether the loop leaves the flags as they are; else only those before the first change are known
+        """
+        known = True
+        for item in items:
+            if known and isinstance(item, c.For) and _same_head(item, strip.head):
+                found = {ref: self.namer.take(f"{ref.array}_here") for ref in self.loads(item, strip.flag)}
+                for ref, name in found.items():
+                    yield c.Decl(f"const {self.types[ref.array].removeprefix('const ')}", name, (), ref)
+                yield c.rewrite(item, partial(_named, found)) if found else item
+            elif stays and isinstance(item, c.For):
+                yield replace(item, body=c.Block(tuple(self.with_loads(c.items(item.body), strip, True))))
+            else:
+                yield item
+            known = stays or (known and not _changes(c.For(None, None, None, item), strip.flag.array))
+
+    def loads(self, loop: c.For, flag: c.ArrayRef) -> list[c.ArrayRef]:
+        """The elements that each iteration of a strip loads that is on, and that are the same for all of them: one of
+        each array."""
+        body = loop.body.body[0] if isinstance(loop.body, c.Block) and len(loop.body.body) == 1 else loop.body
+        match body, loop.init:
+            case c.If(condition=asked, then=then, otherwise=None), c.Decl(name=counter) if c.unlabelled(asked) == flag:
+                pass
+            case _:
+                return []
+        stored = {target.array for target in lvalues(then) if isinstance(target, c.ArrayRef)}
+        own = {node.name for node in c.walk(then) if isinstance(node, c.Decl)} | {counter}
+        found: dict[str, c.ArrayRef] = {}
+        for ref in map(c.unlabelled, unconditional(then, inside=True)):
+            parts = [node for subscript in ref.subscripts for node in c.walk(subscript)]
+            still = bool(parts) and all(isinstance(node, c.Name | c.Literal | c.Binary) for node in parts)
+            moved = own & {node.name for node in parts if isinstance(node, c.Name)}
+            if still and not moved and ref.array in self.types.keys() - stored:
+                found.setdefault(ref.array, ref)
+        return list(found.values())
 
     def split(
         self, plain: c.For, inner: c.For, strip: _Strip, few: c.Expr, counting: tuple[c.Stmt, ...], body: c.Stmt | None
@@ -146,6 +193,12 @@ class _Forms:
         first = _where_first(body, strip.flag)
         rest = replace(plain, init=replace(init, init=c.Name(stop)), condition=on, body=first)
         return c.Block((c.Decl(init.type, stop, (), end), together, _around(strip.head, rest)))
+
+
+def _named(names: Mapping[c.ArrayRef, str], node: c.Node) -> c.Node | None:
+    """The variable for an element."""
+    name = names.get(c.unlabelled(node)) if isinstance(node, c.ArrayRef) else None
+    return None if name is None else c.Name(name)
 
 
 def _changes(loop: c.For, flags: str) -> bool:

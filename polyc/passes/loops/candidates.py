@@ -19,7 +19,7 @@ from polyc.cost.rows_at_once import involves, pieces_of, plain_accesses
 from polyc.cost.time import CHEAP_CALLS, SET_ERRNO, operations
 from polyc.model import ctree as c
 from polyc.model.program import Program
-from polyc.model.scop import Access, AccessKind, Array, Statement
+from polyc.model.scop import Access, AccessKind, Array, Ending, Statement
 from polyc.model.tree import Band, Filter, Member, Node, Sequence, walk
 from polyc.nests.nest import Outer, has_loops
 from polyc.nests.strides import (
@@ -288,7 +288,8 @@ class Candidates:
             if is_chosen(self.program, statement):
                 continue
             along = None if position is None else statement.loops[position]
-            certain = {node.ref for node in unconditional(statement.body, True, partial(_stays, along))}
+            settled = partial(self.is_settled, statement.name, along)
+            certain = {node.ref for node in unconditional(statement.body, True, settled)}
             sure = [a for a in statement.accesses if a.ref in certain]
             for access in statement.accesses:
                 if access.ref in certain or access.kind is not AccessKind.READ or position is None:
@@ -298,6 +299,25 @@ class Candidates:
                 if rank and not known and access.exact and step_of(access, position) == 0:
                     return True
         return False
+
+    def is_settled(self, name: str, loop: str | None, condition: c.Expr) -> bool:
+        """Whether a condition is the same in all iterations of a loop, or the flag that ends a strip: what each of its
+        iterations loads that goes on is loaded once before them (`codegen/blocks/ending_block.py`), as far as no
+        statement before it in the loop has changed the flag."""
+        flags = {ending.flag for ending in self.program.scop.endings if self.begins(name, ending)}
+        return _stays(loop, condition) or (isinstance(condition, c.ArrayRef) and condition.array in flags)
+
+    def begins(self, name: str, ending: Ending) -> bool:
+        """Whether no statement of a loop changes its flag before this one may."""
+        if name not in ending.statements:
+            return False
+        setting = [
+            one
+            for one in ending.statements
+            for a in self.program.statements[one].accesses
+            if a.array == ending.flag and a.kind is not AccessKind.READ
+        ]
+        return not setting or ending.statements == {name}
 
     def clamps_bytes(self, member: Member) -> bool:
         """Whether what is read along a loop is held at an edge, `a[min(x + dx, n - 1)]`, and has fewer than 4 bytes: no

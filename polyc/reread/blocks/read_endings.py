@@ -10,38 +10,46 @@ math: let the plain loop be `for k { B }`, in which all statements stand in loop
         (2) its other part runs, for each x of the strip, B without the loops over x, from that k on as long as F(x)
             is on; or from the start, where F(x) is on and the loop does not change it,
         (3) or it stops where the sum of all flags, each of which is 0 or 1, is 0.
+      In the first part some x has F(x) on. An element that each such x loads in any case, the same for all, may be
+      loaded before the loop over x, if nothing in that loop stores to its array.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from polyc.analysis.expressions.facts import lvalues, mentions
+from polyc.analysis.expressions.straight import unconditional
 from polyc.model import ctree as c
 from polyc.model.fault import Fault
+from polyc.model.program import Program
 from polyc.records import dataclass, replace
 from polyc.reread.blocks.taken import Other
 
 Body = tuple[c.Stmt, ...]
+Types = Mapping[str, str]
 
 
-def ending_faults(before: Body, after: Body) -> list[Fault]:
+def ending_faults(program: Program, before: Body, after: Body) -> list[Fault]:
     """Blocks that run something else than their loops; and what differs beside them."""
+    types = {a.printed_name: a.element.text for a in program.scop.arrays.values() if a.rank}
     try:
-        _items(before, after)
+        _items(before, after, types)
     except Other as reason:
         return [Fault("text", f"what is printed for a loop that flags end is not the loop: {reason}", "")]
     return []
 
 
-def _items(before: Body, after: Body) -> None:
+def _items(before: Body, after: Body, types: Types) -> None:
     done = 0
     for other in after:
         one = before[done] if done < len(before) else c.Empty()
         joined = _joined(before[done:], other)
         if isinstance(one, c.For) and one.until and joined:
-            _Ended(tuple(replace(loop, until="") for loop in joined), one.until).is_printed_as(other)
+            _Ended(tuple(replace(loop, until="") for loop in joined), one.until, types).is_printed_as(other)
             done += len(joined)
         else:
-            _same(one, other)
+            _same(one, other, types)
             done += 1
     if done != len(before):
         raise Other("it has other statements")
@@ -57,17 +65,17 @@ def _joined(before: Body, other: c.Stmt) -> list[c.For]:
     return found if len(found) == count and len({loop.until for loop in found}) == 1 else []
 
 
-def _same(one: c.Node, other: c.Node) -> None:
+def _same(one: c.Node, other: c.Node, types: Types) -> None:
     """Raises Other."""
     if isinstance(one, c.Block) and isinstance(other, c.Block):
-        _items(one.body, other.body)
+        _items(one.body, other.body, types)
     elif isinstance(one, c.For) and isinstance(other, c.For):
         _equal(replace(one, body=c.Empty()), replace(other, body=c.Empty()))
-        _same(one.body, other.body)
+        _same(one.body, other.body, types)
     elif isinstance(one, c.If) and isinstance(other, c.If):
         _equal(one.condition, other.condition)
-        _same(one.then, other.then)
-        _same(one.otherwise or c.Empty(), other.otherwise or c.Empty())
+        _same(one.then, other.then, types)
+        _same(one.otherwise or c.Empty(), other.otherwise or c.Empty(), types)
     else:
         _equal(one, other)
 
@@ -83,6 +91,8 @@ class _Ended:
 
     loops: tuple[c.For, ...]
     flags: str
+    types: Types
+    """Of the elements of arrays, by their names in C."""
 
     def is_printed_as(self, other: c.Stmt) -> None:
         """Raises Other."""
@@ -90,7 +100,7 @@ class _Ended:
             case c.For(body=c.Block(body=(c.Decl(), c.For(), c.If(then=c.Block(body=(c.Jump(),))), *_))):
                 self.stops(other)
             case c.For():
-                _same(self.loops[0], other)
+                _same(self.loops[0], other, self.types)
             case c.Block(body=(c.Decl() as count, c.For() as counting, c.If() as choice)):
                 self.is_chosen(count, counting, choice)
             case c.Block(body=(c.Decl() as stop, c.For() as together, c.For() as rest)):
@@ -114,7 +124,7 @@ class _Ended:
             raise Other("its flags change")
         match choice.then, choice.otherwise:
             case c.For(body=c.If(condition=asked, then=alone, otherwise=None)), c.Block(body=whole):
-                self.are_loops(whole, name)
+                self.are_loops(tuple(self.without_loads(loop, counting, True) for loop in whole), name)
                 self.is_strip(choice.then, counting, asked)
                 rest = c.items(alone) if len(self.loops) > 1 else (alone,)
                 if len(rest) != len(self.loops):
@@ -145,13 +155,70 @@ class _Ended:
                 _equal(stop.init or c.Empty(), end)
                 if not all(isinstance(n, c.Name | c.Literal | c.Binary | c.Unary | c.Call) for n in c.walk(end)):
                     raise Other("the end of its loop may change")
-                self.are_loops((replace(together, body=c.Block(tuple(items))),), name, stop.name)
+                alike = self.without_loads(replace(together, body=c.Block(tuple(items))), strips, False)
+                self.are_loops((alike,), name, stop.name)
                 self.is_strip(strip, strips, asked)
                 first = replace(loop, init=replace(loop.init, init=c.Name(stop.name)), condition=rest.condition)
                 _equal(_head(rest), _head(first))
                 _one_by_one(loop.body, rest.body, strips, flag, False)
             case _:
                 raise Other("it leaves another iteration to the rest")
+
+    def without_loads(self, loop: c.Stmt, strip: c.For, stays: bool) -> c.Stmt:
+        """A loop with elements in the places of variables that were loaded before its loops over a strip. Raises Other.
+
+        stays: whether the flags are as they were counted in all of the loop
+        """
+        if not isinstance(loop, c.For) or _runs(loop, strip):
+            return loop
+        found: list[c.Stmt] = []
+        loaded: dict[str, c.Expr] = {}
+        on = True
+        for item in c.items(loop.body):
+            match item:
+                case c.Decl(type=type_, name=name, extents=(), init=c.ArrayRef() as ref) if ref.array in self.types:
+                    if type_ != f"const {self.types[ref.array].removeprefix('const ')}" or not on:
+                        raise Other("a variable has another type than the element, or nobody is known to load that")
+                    loaded[name] = ref
+                    continue
+                case c.For() if loaded and _runs(item, strip):
+                    item = self.loading(item, loaded)
+                case c.For() if stays:
+                    item = self.without_loads(item, strip, True)
+            if loaded and not (isinstance(item, c.For) and _runs(item, strip)):
+                raise Other("elements are loaded before something else than a loop over the strip")
+            loaded = {}
+            found.append(item)
+            on = stays or not any(isinstance(t, c.ArrayRef) and t.array == self.flags for t in lvalues(item))
+        if loaded:
+            raise Other("elements are loaded for nothing")
+        return replace(loop, body=c.Block(tuple(found)))
+
+    def loading(self, loop: c.For, loaded: Mapping[str, c.Expr]) -> c.For:
+        """A loop over the strip with elements in the places of variables. Raises Other."""
+        body = c.rewrite(loop.body, lambda n: loaded.get(n.name) if isinstance(n, c.Name) else None)
+        match body:
+            case c.If(condition=asked, then=then, otherwise=None) if c.unlabelled(asked) == self.flag():
+                pass
+            case c.Block(body=(c.If(condition=asked, then=then, otherwise=None),)) if (
+                c.unlabelled(asked) == self.flag()
+            ):
+                pass
+            case _:
+                raise Other("who is on is not all that loads an element")
+        sure = {c.unlabelled(ref) for ref in unconditional(then, inside=True)}
+        own = {n.name for n in c.walk(then) if isinstance(n, c.Decl)} | _own(loop)
+        stored = {t.array for t in lvalues(then) if isinstance(t, c.ArrayRef)}
+        for ref in loaded.values():
+            assert isinstance(ref, c.ArrayRef)
+            if (
+                ref not in sure
+                or own & mentions(ref)
+                or ref.array in stored
+                or any(isinstance(n, c.ArrayRef) for subscript in ref.subscripts for n in c.walk(subscript))
+            ):
+                raise Other(f"{ref.array} is not loaded in any case, or changes")
+        return replace(loop, body=body)
 
     def counted(self, count: c.Stmt, counting: c.Stmt) -> tuple[str, c.For]:
         """The new variable with the sum of all flags of the strip, and the loop that adds them up."""
@@ -192,7 +259,7 @@ class _Ended:
             if not isinstance(other, c.For):
                 raise Other("it has another loop")
             _equal(_head(other), _head(one))
-            _items(c.items(one.body), c.items(other.body))
+            _items(c.items(one.body), c.items(other.body), self.types)
 
 
 def _head(loop: c.For) -> c.For:
@@ -216,7 +283,7 @@ def _one_by_one(plain: c.Stmt, other: c.Stmt, strip: c.For, flag: c.Expr, stays:
         case c.For(body=body), _ if _runs(plain, strip):
             _where_on(c.unlabelled(body), c.unlabelled(other), flag, stays)
         case c.For(condition=condition), c.For() if plain.until and condition is not None:
-            inner = _Ended((plain,), plain.until).flag()
+            inner = _Ended((plain,), plain.until, {}).flag()
             _equal(replace(_head(plain), condition=c.Binary("&&", condition, inner), pragmas=()), _head(other))
             _one_by_one(plain.body, other.body, strip, inner, False)
         case c.For(), c.For():

@@ -8,6 +8,7 @@ from functools import reduce
 import islpy as isl
 
 from polyc.analysis.expressions.facts import lvalues
+from polyc.analysis.expressions.reductions import reduction_of
 from polyc.analysis.readable import is_chosen
 from polyc.cost.time import CHEAP_CALLS, SET_ERRNO
 from polyc.machine import Cpu, load_cpu
@@ -179,16 +180,26 @@ def hides(program: Program, parts: list[tuple[Band, tuple[Member, ...]]], thread
         own = [program.statements[name] for name in names(inner.schedule.domain())]
         carried = _carried(program, band, around)
         waits = _waits(own, carried, _in_memory(own, program), machine)
-        lanes = 1
-        if inner.coincident and not any(_calls(s) for s in own):
-            sizes = (program.scop.arrays[a.array].element.size_bytes or 1 for s in own for a in s.accesses)
-            lanes = machine.lanes(max(sizes, default=1))
+        lanes = _lanes(program, own, carried, machine)
         apart += max(waits, _alone(own, machine) / lanes)
         through |= carried
         every += own
     latency = _waits(every, through, _in_memory(every, program), machine)
-    together = max(latency, _alone(every, machine))
+    together = max(latency, _alone(every, machine) / _lanes(program, every, through, machine))
     return together <= latency if threads else together <= HIDDEN * apart
+
+
+def _lanes(program: Program, statements: list[Statement], carried: set[str], machine: Cpu) -> int:
+    """Elements of the vectors that C compilers make of an innermost loop: also where it carries sums alone, of elements
+    as wide as all others, which gcc adds up one by one from its vectors."""
+    arrays = program.scop.arrays
+    sizes = {arrays[a.array].element.size_bytes or 1 for s in statements for a in s.accesses}
+    updates = [s for s in statements if any(a.array in carried for a in s.accesses)]
+    sums = [found for s in updates if (found := reduction_of(s, arrays)) is not None and found[0] == "+"]
+    in_order = len(updates) == len(sums) == len(carried) and {array for _, array in sums} == carried
+    if any(_calls(s) for s in statements) or not (in_order and (not carried or len(sizes) == 1)):
+        return 1
+    return machine.lanes(max(sizes, default=1))
 
 
 def _in_memory(statements: list[Statement], program: Program) -> set[str]:

@@ -270,8 +270,9 @@ DONE: dict[str, Code] = {
     ),
     "interleaved": Code(
         "Several rows of a recurrence run at once",
-        "Recurrences along rows: several rows run at once, the loop over them innermost; the message says how long "
-        "an element waits for the one before it, and what it takes by itself.",
+        "Recurrences along rows: several rows run at once, the loop over them innermost, each some columns behind the "
+        "one before where rows wait for each other too; the message says how long an element waits for the one before "
+        "it, and what it takes by itself.",
         NOTHING,
         "cpu.md#filters",
         gain=True,

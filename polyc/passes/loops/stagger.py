@@ -120,7 +120,7 @@ class _Stagger:
         if not any(m.role is Role.TILE for m in above):
             return False
         found = isl.Map.from_union_map(values(above, instances).reverse().apply_range(values((rows,), instances)))
-        extent = found.dim_max(0).sub(found.dim_min(0)).max_val()
+        extent = found.dim_max(0).sub(found.dim_min(0)).floor().max_val()
         return bool(extent.is_int()) and LEAST // 2 <= int(extent.to_python()) + 1 <= MOST
 
     def tell(self, rows: Member, behind: int, chain: Chain) -> None:

@@ -328,7 +328,7 @@ def _seconds(work: _Work, machine: Cpu, kind: str, sizes: tuple[int, ...]) -> fl
     window = prod(cells) * work.slab(len(cells))
     row = work.extents[-1] if len(cells) < len(work.extents) else cells[-1]
     begun = 1 + machine.lanes(8) / row  # of each row some cells before its vectors
-    alone = _computing(work, machine, chained=False) * begun + _moving(work, machine, window, min(1.0, share))
+    alone = _computing(work, machine, work.waits) * begun + _moving(work, machine, window, min(1.0, share))
     if work.own:  # rows that were not there before
         alone += columns * work.arrays * MISSES * machine.memory.latency_ns * 1e-9
     return alone * ceil(at_once / machine.cores) / at_once + machine.parallel_region_us * 1e-6 / height

@@ -99,3 +99,29 @@ def test_it_has_a_loop_of_its_own(body: str, read_text: Reader) -> None:
 def test_where_it_stays(body: str, scop: Modeller, read_text: Reader) -> None:
     text = region(body).replace("#include <math.h>", "void use(double *);")
     assert not made(modelled(read_text, text))
+
+
+SEARCH = """
+void f(int n, const char *restrict p, const char pat[4], int *restrict flag, long *restrict hits)
+{
+#pragma scop
+    for (int r = 0; r < n; r++) {
+        int found = START;
+        for (int i = 0; i < 12; i++) {
+            int ok = 1;
+            for (int j = 0; j < 4; j++)
+                if (p[40 * r + i + j] != pat[j]) { ok = 0; break; }
+            found |= ok;
+        }
+        flag[r] = found;
+        *hits += found;
+    }
+#pragma endscop
+}
+"""
+
+
+@pytest.mark.parametrize(("start", "parted"), [("0", False), ("*hits > 3", True)])
+def test_inside_of_a_loop_that_only_counts_it_stays(start: str, parted: bool, read_text: Reader) -> None:
+    """Rows are searched in parallel, and their counts added up: a loop of its own for `found` would bring nothing."""
+    assert bool(made(modelled(read_text, SEARCH.replace("START", start)))) == parted

@@ -82,6 +82,7 @@ FEW = [
     ("unroll: a loop not printed", "any_rows"),
     ("unroll: one row more", "any_rows"),
     ("interleave: first loops backwards", "interleaved"),
+    ("interleave: rows ahead of the one before", "interleaved"),
     ("copies: the second tile has none", "computed_twice"),
     ("barriers: no barrier before a step", "conv_relu"),
     ("barriers: a barrier in every step", "conv_relu"),

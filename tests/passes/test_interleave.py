@@ -1,4 +1,4 @@
-"""Rows of recurrences beside each other, run; the trees are in `interleaved/`, for `test_on_trees.py`."""
+"""Rows of recurrences beside or behind each other, run; the trees are in `interleaved/`, for `test_on_trees.py`."""
 
 from __future__ import annotations
 
@@ -35,7 +35,8 @@ def test_values(file: Path, target: str) -> None:
 LEFT_ALONE = {
     "a row without a recurrence": "A[i][j] = 0.5 * B[i][j] + 0.25 * B[i][j - 1];",
     "nothing is computed from the element before": "A[i][j] = A[i][j - 1];",
-    "rows that need each other": "A[i][j] = 0.5 * A[i][j - 1] / (A[i - 1][j] + 2.0);",
+    "rows that need all of each other": "A[i][j] = 0.5 * A[i][j - 1] / (A[i - 1][n - j] + 2.0);",
+    "whole numbers, which wait a cycle": "K[i][j] = K[i][j - 1] + 3 * K[i - 1][j];",
     "a sum": "A[i][0] += B[i][j] / C[j];",
     "columns": "A[j][i] = 0.5 * A[j - 1][i] / (B[j][i] + 2.0);",
 }
@@ -44,7 +45,7 @@ LEFT_ALONE = {
 @pytest.mark.parametrize("name", LEFT_ALONE)
 def test_other_nests_stay(name: str, tmp_path: Path) -> None:
     text = f"""
-void f(int n, double A[n][n], double B[n][n], double C[n])
+void f(int n, double A[n][n], double B[n][n], double C[n], long K[n][n])
 {{
 #pragma scop
     for (int i = 1; i < n; i++)
@@ -87,7 +88,7 @@ void f(int n, unsigned char a[n][n], unsigned char b[n][n])
 @pytest.mark.parametrize("file", FILES, ids=lambda f: f.stem)
 def test_the_wrong_loop_inside_is_seen(file: Path) -> None:
     """The loop that carries the recurrence run at once."""
-    program = after(region_in(file), "parallel")
+    program = after(region_in(file), "privatize")
     assert faults_of(program) == []
 
     def change(node: Node) -> Node:

@@ -314,6 +314,38 @@ static void ends(int n, int r, const double *x, float *y)
         assert parting_faults(whole, changed(scop, one.name, domain=domain)) != []
 
 
+def test_a_copy_that_is_kept_and_one_of_the_region_in_an_inlined_body() -> None:
+    """`m_each[i] = m` and `u[i] = m` have one text but for names, and one place: each stands for itself."""
+    rows = """
+static double rows(int n, double c[64][64], double *u)
+{
+    double total = 0;
+    for (int i = 0; i < n; i++) {
+        double m = c[i][0];
+        u[i] = m;
+        total += m;
+        for (int j = 0; j < n; j++)
+            c[i][j] -= m;
+    }
+    return total;
+}
+double f(int n, double c[64][64], double u[64])
+{
+    double sum = 0;
+#pragma scop
+    for (int r = 0; r < 10; r++)
+        sum += rows(n, c, u);
+#pragma endscop
+    return sum;
+}
+"""
+    whole, scop = parted(rows)
+    assert parting_faults(whole, scop) == []
+    (kept,) = (s for s in scop.statements.values() if any(a.array == "u" for a in s.accesses))
+    gone = kept.domain.subtract(kept.domain)
+    assert parting_faults(whole, changed(scop, kept.name, domain=gone)) != []
+
+
 def test_a_scalar_that_a_condition_reads() -> None:
     """What stores `s` reads it in each iteration, and the statement that it stands for in some (20281290:1504)."""
     taken = SUMS.replace("int n,", "int n, int m,").replace("*t += s * b[i];", "*t = *t * 0.5 + (2 * i < m ? s : 1.0);")

@@ -183,7 +183,10 @@ def _is_for_threads(program: Program) -> bool:
 
 
 def _is_tiled_for_threads(program: Program) -> bool:
-    """Whether all that was done are skewed tiles by which one thread gains nothing (`cost/time_sizes.py`)."""
+    """Whether all that was done are skewed tiles by which one thread gains nothing (`cost/time_sizes.py`), and no rows
+    run at once in them."""
+    if any(r.code == "interleaved" for r in program.remarks):
+        return False
     tiled = [r for r in program.remarks if r.code == "time-tiled"]
     done = {name for r in tiled for name in r.statements if r.data.get("only for threads")}
     return bool(done) and done >= program.scop.statements.keys()

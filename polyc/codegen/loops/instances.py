@@ -480,8 +480,11 @@ class InstancePrinter:
 
         Such a subscript may be anything, so that the buffer has its whole dimension, from 0.
         """
-        relation = self.to_instance.apply_range(pinned(access.relation, access.loose))
+        certain = replace(access, relation=pinned(access.relation, access.loose))
+        place = self._place(buffer, certain)
+        relation = self.to_instance.apply_range(certain.relation if place is None else place)
         if at_sizes(relation, self.program.scop.known).is_empty():
+            written += (c.Literal("0"),) * (relation.dim(isl.dim_type.out) - len(written))
             return tuple(s if d in access.loose else c.Literal("0") for d, s in enumerate(written))
         relation = self._outer(buffer.depth).range_product(relation).apply_range(shift(buffer))
         found = [self.exprs.convert(subscript) for subscript in self._index(relation)]

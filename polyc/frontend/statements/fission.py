@@ -176,7 +176,7 @@ class _Search:
     flows: Flows
 
     def nests(self, items: Iterable[Item], around: tuple[LoopItem, ...] = ()) -> Iterator[_Nest]:
-        """Outer loops first; none inside of a loop that carries nothing, whose iterations run at once anyway."""
+        """Outer loops first; none inside of a loop whose iterations run at once anyway."""
         for item in items:
             if isinstance(item, LoopItem):
                 found = self.nest(item, len(around))
@@ -186,8 +186,13 @@ class _Search:
                     yield found
 
     def carries(self, loop: LoopItem, depth: int) -> bool:
-        """Whether values go from one iteration of a loop to another one."""
-        return bool(self.carried(self.inside(loop.items), depth))
+        """Whether values go from one iteration of a loop to another one, but for sums that threads add up anyway."""
+        inside = self.inside(loop.items)
+        carried = self.carried(inside, depth)
+        users = [p.draft for p in inside if not carried.isdisjoint(raw.array for raw in p.draft.accesses)]
+        cells = (node for draft in users for node in c.walk(draft.body) if isinstance(node, c.ArrayRef))
+        single = all(isinstance(s, c.Literal) for node in cells if node.array in carried for s in node.subscripts)
+        return not (single and all(self.counts(draft) for draft in users))
 
     def inside(self, items: Iterable[Item]) -> list[Placed]:
         """The statements of some items."""

@@ -23,6 +23,7 @@ from polyc.model.tree import (
 from polyc.nests.nest import Outer, has_loops, values
 from polyc.nests.sums import streams
 from polyc.nests.tiling import tile_members
+from polyc.passes.loops.stagger import stagger_rows
 from polyc.passes.loops.vectorize import sink
 from polyc.poly import among, empty_map, names, sets
 from polyc.records import dataclass, replace
@@ -39,13 +40,14 @@ def interleave_rows(program: Program) -> Program:
     math:     i is coincident: given the loops around it, it carries no dependence, so that it may be compared last
     requires: the loop j carries a dependence; i goes from row to row in most of what is touched
     ensures:  the same order in each row
+    then:     `stagger.py`, for rows that wait for each other
     source:   ours; unroll-and-jam for latency (Callahan, Carr, Kennedy 1990), as `jam.py` does it for sums
     """
     if not streams(program.options):
         return program
     inner = _Interleaver(program)
     child = inner.at(program.tree.child, ())
-    return replace(inner.program, tree=Domain(program.tree.domain, child)) if inner.made else program
+    return stagger_rows(replace(inner.program, tree=Domain(program.tree.domain, child)) if inner.made else program)
 
 
 @dataclass(slots=True)

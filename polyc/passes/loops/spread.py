@@ -89,6 +89,11 @@ def _chains_of(scalars: int) -> int:
     return count
 
 
+def _has_place(access: Access) -> bool:
+    """Whether what is accessed has a place in each iteration; data may choose the element to read, `metric[state]`."""
+    return access.exact or (access.kind is AccessKind.READ and bool(access.loose))
+
+
 def elements_of(array: Array, program: Program) -> int | None:
     """How many elements an array has at most; None where the sizes do not bound that."""
     total = 1
@@ -383,7 +388,7 @@ class _Spreader:
         }
         if not written <= _carriers(self.program) or written & taken:
             return nothing
-        if not all(a.exact and self.stays_inside(a) for a in in_text if a.array in written):
+        if not all(_has_place(a) and self.stays_inside(a) for a in in_text if a.array in written):
             return nothing
         if not all(self.stays(array, instances, around) for array in written):
             return nothing

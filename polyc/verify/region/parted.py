@@ -117,7 +117,25 @@ class _Parting:
 
     def is_store(self, name: str, one: Statement) -> bool:
         """Whether a statement that writes a new array alone is an X, and no T with another name of what it writes."""
-        return self.is_copied(name, one) or not any(self.is_part(one, s) for s in self.whole.statements.values())
+        if self.is_copied(name, one):
+            return True
+        names = self.names
+        for then in self.whole.statements.values():
+            if self.is_part(one, then) and not self.is_there(then):
+                return False
+            self.names = names
+        return True
+
+    def is_there(self, then: Statement) -> bool:
+        """Whether all of an S is there under the names that it has: in an inlined body, where all statements have one
+        place, `m_each[i] = m` is no other name of what `u[i] = m` writes then."""
+        plain = _plain(then.body, {}, set())
+        return any(
+            own.span == then.span
+            and _plain(own.body, {}, set()) == plain
+            and then.domain.is_subset(self.instances(own, then).range())
+            for own in self.parted.statements.values()
+        )
 
     def is_copied(self, name: str, store: Statement) -> bool:
         """Whether the statement whose value is stored is there itself, and takes it from the new array: so this is no

@@ -8,10 +8,11 @@ from typing import Any
 
 import polyc.passes.fusion.fuser as clusters
 import polyc.passes.loops.interleave as interleave
+import polyc.passes.loops.stagger as stagger
 from polyc.model.program import Program
 from polyc.model.tree import Band, Domain, Node
 from tests.mutation import edits as e
-from tests.mutation.install import Install, adding_to, always, patched
+from tests.mutation.install import Install, adding_to, always, patched, together
 from tests.mutation.runner import Edit, Fault, after_pass
 
 FAULTS: list[Fault] = []
@@ -42,6 +43,12 @@ add("interleave", "first steps dropped", "", interleaved(e.everywhere(e.first_st
 add("interleave", "a row lost", "in last steps", interleaved(e.everywhere(e.filter_loses_a_row)))
 add("interleave", "rows that depend", "on each other run at once", lambda patch: _any_rows(patch))
 add("interleave", "private scalars", "of all rows at once", always(interleave, "_keeps_privately", False))
+add(
+    "interleave",
+    "rows ahead of the one before",
+    "",
+    together(patched(stagger, "BEHIND", lambda _original: (-1,)), always(stagger._Stagger, "is_in_order", True)),
+)
 
 
 def _any_rows(patch: Any) -> None:

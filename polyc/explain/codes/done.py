@@ -274,9 +274,9 @@ DONE: dict[str, Code] = {
     ),
     "interleaved": Code(
         "Several rows of a recurrence are interleaved",
-        "Recurrences along rows: several rows are interleaved, the loop over them innermost, each some columns behind the "
-        "one before if rows depend on each other too; the message has the latency from one element to the next, and the "
-        "time of an element by itself.",
+        "Recurrences along rows: several rows are interleaved, the loop over them innermost, each some columns behind "
+        "the one before if rows depend on each other too; the message has the latency from one element to the next, "
+        "and the time of an element by itself.",
         NOTHING,
         "cpu.md#filters",
         gain=True,

@@ -309,15 +309,12 @@ class Candidates:
 
     def begins(self, name: str, ending: Ending) -> bool:
         """Whether no statement of a loop changes its flag before this one may."""
-        if name not in ending.statements:
-            return False
-        setting = [
-            one
-            for one in ending.statements
-            for a in self.program.statements[one].accesses
-            if a.array == ending.flag and a.kind is not AccessKind.READ
-        ]
-        return not setting or ending.statements == {name}
+        return name in ending.statements and (not self.setting(ending) or ending.statements == {name})
+
+    def setting(self, ending: Ending) -> bool:
+        """Whether a loop changes its flag."""
+        accesses = (a for name in ending.statements for a in self.program.statements[name].accesses)
+        return any(a.array == ending.flag and a.kind is not AccessKind.READ for a in accesses)
 
     def clamps_bytes(self, member: Member) -> bool:
         """Whether what is read along a loop is held at an edge, `a[min(x + dx, n - 1)]`, and has fewer than 4 bytes: no
@@ -338,8 +335,9 @@ class Candidates:
         return self.holds(inner, c.Ternary) and is_peeled(band.child, self.program, band.members)
 
     def end(self, inner: list[Member]) -> bool:
-        """Whether data end inner loops."""
-        ended = {name for ending in self.program.scop.endings for name in ending.statements}
+        """Whether data end inner loops before their last iteration. A branch around short loops is no such."""
+        endings = [ending for ending in self.program.scop.endings if self.setting(ending)]
+        ended = {name for ending in endings for name in ending.statements}
         return any(ended & set(names(one.schedule.domain())) for one in inner)
 
     def holds(self, inner: list[Member], kind: type[c.Call] | type[c.Ternary]) -> bool:

@@ -462,6 +462,7 @@ class Modeller:
             live_out=private.live,
             privatizable=private.names,
             used_names=at.taken_names,
+            spelled=region.spelled,
             notes=tuple(unique(region.notes)),
             unset=frozenset(key for key in partly if at.is_unset(region.scope.symbols[key])),
             ties=tuple(region.ties),

@@ -21,7 +21,7 @@ from polyc.frontend.c.symbols import scope_before
 from polyc.frontend.idioms.bodies import Bodies, with_bodies
 from polyc.frontend.idioms.factors import Factor, factors, with_numbers
 from polyc.frontend.idioms.helpers import type_of
-from polyc.frontend.idioms.named import named_values
+from polyc.frontend.idioms.named import named_values, placing_values
 from polyc.frontend.memory.live_out import After
 from polyc.frontend.memory.overlaps import CODE as OVERLAPS
 from polyc.frontend.memory.overlaps import apart, check_loops, exposed, is_bounded, where_touched
@@ -301,6 +301,7 @@ class Modeller:
         region.called = {name: value for name, value in values.items() if value is not None}
         note_calls(at, region, body)
         region.named = named_values(region, body, Affine(region).is_size)
+        region.placing = placing_values(region, body)
         note_pragmas(at, region)
         region.sizes = lambda symbol, n: extent(symbol, n, region, converter, at.parsed.function)[0]
         check(at, region, body)

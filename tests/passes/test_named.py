@@ -149,3 +149,26 @@ def test_another_value_is_refused(text: str, tmp_path: Path) -> None:
 
     assert messages(found) == []
     assert any("is another one" in message for message in messages(found, rewritten(found, exchanged)))
+
+
+ENDS = """
+void f(int n, int m, float d[n][m], int e[n])
+{
+#pragma scop
+    for (int i = 0; i < n; i++) {
+        int far = i < 4 ? 0 : i - 4;
+        for (int k = 0; k < m; k++)
+            d[i][k] = d[i][k] + far * k;
+        e[i] = far;
+    }
+#pragma endscop
+}
+"""
+
+
+def test_a_value_in_no_subscript_is_computed_once(tmp_path: Path) -> None:
+    region = region_of(ENDS, tmp_path)
+    found = compile_region(region, Options(tile_sizes=None))
+    assert found.verified
+    assert found.text.count("i < 4 ? 0 :") == 2  # the other one is the user's text
+    assert check(region, found, sizes=(1, 5)) == []

@@ -35,8 +35,8 @@ def as_written(
         divided = any(isinstance(part, c.Binary) and part.op == "%" for choice in choices for part in c.walk(choice))
         if not (choices and (masks or divided)):
             return printed, {}
-    if not choices and any(isinstance(part, c.Ternary) for part in parts):
-        return printed, {}
+    if len(choices) < sum(isinstance(part, c.Ternary) for part in parts):  # isl knows more of them here
+        return printed, {printed: spelled[written]} if choices and written in spelled else {}
     bits = any(isinstance(part, c.Binary) and part.op in BITS for part in parts)
     if not bits and not any(isinstance(part, c.Ternary) or _is_quotient(part) for part in parts):
         return printed, {}

@@ -202,7 +202,7 @@ class Collector:
 
     def reference(self, expr: c.Expr, env: Env, kinds: tuple[AccessKind, ...]) -> c.Expr:
         """A name, an element, a member: the array reference that it is a part of becomes an access."""
-        if kinds == (READ,) and isinstance(expr, c.Name) and expr.name in env.values:
+        if kinds == (READ,) and isinstance(expr, c.Name) and expr.name in env.values.keys() & self.region.placing:
             chosen = self.resolved(expr, env)
             if isinstance(chosen, c.Ternary):  # printed below its name, where that is known
                 return self.read(chosen, env)

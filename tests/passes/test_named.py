@@ -66,23 +66,6 @@ void f(int n, float a[n], float b[n])
 #pragma endscop
 }
 """
-BEST = """
-void f(int n, int m, int s[n][m], unsigned char d[n][m], int gap)
-{
-#pragma scop
-    for (int i = 0; i < n; i++)
-        for (int k = 1; k < m; k++) {
-            int best = -1000;
-            unsigned char at = 0;
-            if (i + k >= 3) {
-                if (s[i][k - 1] - gap > best) { best = s[i][k - 1] - gap; at = 2; }
-            }
-            s[i][k] = best;
-            d[i][k] = at;
-        }
-#pragma endscop
-}
-"""
 MASKED = """
 void f(unsigned char a[256], unsigned char b[8][64])
 {
@@ -121,7 +104,6 @@ void f(unsigned char a[256], unsigned char b[8][64])
         ),
         (UNNAMED, ["const int y2 = y == 0 ? n - 1 : y - 1;", "b[y][x] = a[y2][x];"], "y3"),
         (INNERMOST, ["b[x] = a[x == 0 ? n - 1 : x - 1];"], "const"),
-        (BEST, ["if (s[i][k - 1] - gap > best) {", "at = 2;", "best = s[i][k - 1] - gap;"], "polyc_int"),
         (MASKED, ["b[i][x] = a[(x * 8 / 15 + i) & 15];"], "const"),
     ],
 )

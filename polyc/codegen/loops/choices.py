@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from itertools import groupby
 
-from polyc.analysis.expressions.promoted import WHOLE
 from polyc.analysis.expressions.straight import is_plain
 from polyc.model import ctree as c
 from polyc.model.program import Program
-from polyc.records import dataclass, replace
+from polyc.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,16 +54,7 @@ def with_branches(node: c.Stmt, program: Program, in_vectors: bool) -> c.Stmt:
         compared = (n.array for n in c.walk(test) if isinstance(n, c.ArrayRef))
         return not in_vectors or any(name in arrays and arrays[name].element.kind == "float" for name in compared)
 
-    def below(item: c.Stmt) -> c.Stmt:
-        """What is below a condition on loops as well."""
-        match item:
-            case c.Block(body=items):
-                return c.Block(tuple(_joined(tuple(map(below, items)), may)), item.span)
-            case c.If(then=then, otherwise=otherwise):
-                return replace(item, then=below(then), otherwise=None if otherwise is None else below(otherwise))
-        return item
-
-    return below(node)
+    return c.Block(tuple(_joined(node.body, may)), node.span)
 
 
 def _joined(items: tuple[c.Stmt, ...], may: Callable[[list[Choice]], bool]) -> Iterator[c.Stmt]:
@@ -97,19 +87,13 @@ def _choice(items: tuple[c.Stmt, ...]) -> Choice | None:
                 expr=c.Assign(
                     op="=",
                     target=c.ArrayRef() as target,
-                    value=c.Ternary() | c.Call(arguments=(c.Ternary(),)) as whole,
+                    value=c.Ternary(condition=c.Binary(op=op) as test, then=value, otherwise=kept),
                 ),
                 pragmas=(),
             ),
             c.Note(kind="end"),
-        ) if isinstance(whole, c.Ternary) or whole.function == WHOLE:
-            choice = whole if isinstance(whole, c.Ternary) else whole.arguments[0]
-        case _:
-            return None
-    match choice:
-        case c.Ternary(condition=c.Binary(op=op) as test, then=value, otherwise=kept) if op in c.COMPARISONS:
-            if is_plain(test) and c.unlabelled(kept) == c.unlabelled(target):
-                return Choice(items, name, c.unlabelled(test), c.Assign("=", target, value), bool(target.subscripts))
+        ) if op in c.COMPARISONS and is_plain(test) and c.unlabelled(kept) == c.unlabelled(target):
+            return Choice(items, name, c.unlabelled(test), c.Assign("=", target, value), bool(target.subscripts))
     return None
 
 

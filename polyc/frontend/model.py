@@ -21,7 +21,7 @@ from polyc.frontend.c.symbols import scope_before
 from polyc.frontend.idioms.bodies import Bodies, with_bodies
 from polyc.frontend.idioms.factors import Factor, factors, with_numbers
 from polyc.frontend.idioms.helpers import type_of
-from polyc.frontend.idioms.named import named_values
+from polyc.frontend.idioms.named import named_values, placing_values
 from polyc.frontend.idioms.predicates import with_predicates
 from polyc.frontend.memory.live_out import After
 from polyc.frontend.memory.overlaps import CODE as OVERLAPS
@@ -333,6 +333,7 @@ class Modeller:
         region.called = {name: value for name, value in values.items() if value is not None}
         note_calls(at, region, body)
         region.named = named_values(region, body, Affine(region).is_size)
+        region.placing = placing_values(region, body)
         note_pragmas(at, region)
         region.sizes = lambda symbol, n: extent(symbol, n, region, converter, at.parsed.function)[0]
         check(at, region, body)
@@ -494,6 +495,7 @@ class Modeller:
             live_out=private.live,
             privatizable=private.names,
             used_names=at.taken_names,
+            spelled=region.spelled,
             notes=tuple(unique(region.notes)),
             unset=frozenset(key for key in partly if at.is_unset(region.scope.symbols[key])),
             ties=tuple(region.ties),

@@ -474,6 +474,8 @@ class Scop:
     """Constants of the file's enums."""
     named: Mapping[str, CType | Struct] = field(default_factory=dict)
     """Names that the file gives to types: of numbers, and of structs that have nothing else (`v3`, `struct v3`)."""
+    spelled: Mapping[c.Expr, str] = field(default_factory=dict)
+    """Choices in subscripts that the user gave a name, and these."""
     notes: tuple[Diagnostic, ...] = ()
     """What was approximated, and why."""
     unset: frozenset[str] = frozenset()

@@ -22,10 +22,12 @@ from polyc.analysis.expressions.promoted import (
     FLAG,
     ROOTS,
     ROUNDED,
+    SIGNED,
     VECTOR_EXTREMA,
     WHOLE,
     branch_of,
     is_int,
+    number_bytes,
     number_in,
 )
 from polyc.analysis.expressions.reader import NotAffine, Substitution, Value, agree, piecewise, substitution, truth
@@ -167,6 +169,8 @@ class _Body:
             return now == c.of_equals(then.op) and self.is_even(then)
         if isinstance(then, c.Ternary) and (chosen := self.branch(then, now)) is not None:
             return self.same(chosen, now)
+        if isinstance(then, c.Ternary) and isinstance(now, c.Cast):
+            return self.same_number(then, now)
         if type(then) is not type(now):
             return False
         if isinstance(then, c.Assign) and isinstance(now, c.Assign) and (then.op, now.op) == ("=", "+="):
@@ -241,6 +245,16 @@ class _Body:
             return self.image.instance[self.positions[expr.name]]
         value = number_in(self.program.scop, self.statement, expr)
         return None if value is None else self.decided().of(value)
+
+    def same_number(self, then: c.Expr, now: c.Cast) -> bool:
+        """Whether the text has the value of an expression of loops and sizes in another form, in its type."""
+        value = self.number(then)
+        size = SIGNED.get(now.type)
+        return (
+            value is not None
+            and size == number_bytes(self.program.scop, self.statement, then)
+            and (self.agrees(value, now.operand))
+        )
 
     def same_loop(self, name: str, now: c.Node) -> bool:
         """Whether an expression is the value of one of the statement's loops, in its type."""

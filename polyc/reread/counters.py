@@ -44,7 +44,9 @@ def _block(before: Body, after: Body, place: Place) -> None:
     for one, other in zip(before, after, strict=True):
         _statement(one, other, place)
         if isinstance(one, c.Decl) and one.type == "const long" and one.init is not None:
-            place = place.constant(one.name, one.init, LONG)
+            place = place.constant(
+                one.name, one.init, INT if isinstance(other, c.Decl) and other.type == "const int" else LONG
+            )
 
 
 def _statement(one: c.Stmt, other: c.Stmt, place: Place) -> None:
@@ -68,7 +70,8 @@ def _statement(one: c.Stmt, other: c.Stmt, place: Place) -> None:
             _alike(one, replace(other, init=one.init, condition=one.condition, step=one.step))
             _statement(one.body, other.body, beside)
         case c.Decl(type="long" | "const long", init=value), c.Decl(init=now) if value is not None and now is not None:
-            if replace(other, init=value) != one:
+            narrow = (one.type, other.type) == ("const long", "const int") and place.fits(value)
+            if replace(other, init=value, type=one.type if narrow else other.type) != one:
                 raise _Other(f"{one.name} is declared otherwise")
             _freely(value, now, place)
         case _:
@@ -248,7 +251,10 @@ def _whole(one: c.Expr, other: c.Expr, place: Place) -> tuple[int, int]:
             return bits
         case c.Unary(op="-", operand=operand), c.Unary(op="-", operand=now):
             return _fitting(one, _whole(operand, now, place), place)
-        case c.Binary(op="+" | "-" | "*" | "/" | "%" as op, left=left, right=right), c.Binary(left=first, right=second):
+        case (
+            c.Binary(op="+" | "-" | "*" | "/" | "%" | "&" | ">>" as op, left=left, right=right),
+            c.Binary(left=first, right=second),
+        ):
             if place.leaf(one) and one == other:
                 return place.leaf(one), place.leaf(other)
             a, b = _whole(left, first, place), _whole(right, second, place)
@@ -267,7 +273,7 @@ def _whole(one: c.Expr, other: c.Expr, place: Place) -> tuple[int, int]:
             return bits
         case c.Ternary(condition=condition, then=left, otherwise=right), c.Ternary(then=first, otherwise=second):
             a, b = _whole(left, first, place), _whole(right, second, place)
-            _strictly(condition, other.condition, place)
+            _freely(condition, other.condition, place)
             return max(a[0], b[0]), max(a[1], b[1])
     bits = place.leaf(one), place.leaf(other)
     if one != other or not all(bits):

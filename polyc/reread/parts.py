@@ -214,8 +214,8 @@ class Walk:
 def chosen(node: c.If) -> tuple[c.Stmt, ...] | None:
     """`if (x > m) { at = i; m = x; }` as `at = x > m ? i : at; m = x > m ? x : m;`; None for another statement.
 
-    requires: each but the last stores to a variable that the comparison, which has no effects, does not read: it has
-              the same value each time
+    requires: each but the last stores to a variable, or to an array, that the comparison, which has no effects, does
+              not read: it has the same value each time
     """
     match node:
         case c.If(condition=c.Binary(op=op) as test, then=c.Block(body=items), otherwise=None) if op in c.COMPARISONS:
@@ -227,7 +227,7 @@ def chosen(node: c.If) -> tuple[c.Stmt, ...] | None:
         return None
     for store in stores:
         match store:
-            case c.ExprStmt(expr=c.Assign(op="=", target=c.ArrayRef(subscripts=()) as target), pragmas=()):
+            case c.ExprStmt(expr=c.Assign(op="=", target=c.ArrayRef() as target), pragmas=()):
                 if store is not stores[-1] and set(_words(target)) & read:
                     return None
             case _:

@@ -231,7 +231,7 @@ void f(int n, int s[{size}][{size}])
     ("size", "read"),
     [
         (64, "s[(y + 1) % 64][x] + s[y][(x + 63) % 64]"),  # one instruction
-        (60, "s[y == 59 ? 0 : y + 1][x] + s[y][x == 0 ? 59 : x - 1]"),
+        (60, "s[y2][x] + s[y][x == 0 ? 59 : x - 1]"),
     ],
 )
 def test_remainders_by_powers_of_two_are_as_they_were_written(size: int, read: str, tmp_path: Path) -> None:

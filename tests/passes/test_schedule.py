@@ -454,3 +454,33 @@ def test_a_short_loop_is_not_one_with_the_loop_around(tmp_path: Path) -> None:
     assert "m < 2; m++" in result.text
     assert "% 2" not in result.text
     assert check(region, result, sizes=(1, 2, 5)) == []
+
+
+COLOURS = """
+void f(int n, int m, unsigned char rgb[2 * n][2 * m][2], unsigned char luma[2 * n][2 * m], int sums[n][m])
+{
+#pragma scop
+    for (int y = 0; y < n; y++)
+        for (int x = 0; x < m; x++) {
+            int sum = 0;
+            for (int dy = 0; dy < 2; dy++)
+                for (int dx = 0; dx < 2; dx++) {
+                    int r = rgb[2 * y + dy][2 * x + dx][0], g = rgb[2 * y + dy][2 * x + dx][1];
+                    luma[2 * y + dy][2 * x + dx] = (unsigned char)((77 * r + 150 * g + 128) >> 8);
+                    sum += -43 * r - 85 * g;
+                }
+            sums[y][x] = sum;
+        }
+#pragma endscop
+}
+"""
+
+
+def test_no_loop_of_a_statement_runs_in_the_last_iteration_of_another_one(tmp_path: Path) -> None:
+    """isl's schedule stores both values of luma in the second iteration of dx, before r and g change."""
+    region = region_of(COLOURS, tmp_path)
+    result = compile_region(region, Options())
+    assert result.verified
+    assert "dx2" not in result.text
+    assert "omp parallel for" in result.text
+    assert check(region, result, sizes=(1, 2, 5)) == []

@@ -40,6 +40,9 @@ PERHAPS = region("int n, int m, float *restrict y", "if (m > 0)", "for (int i = 
 STEPS = region("int n, float *restrict y", "for (int i = 0; i < n; i += 7)", "y[i] = y[i] * i;")
 EVEN = region("int n, float *restrict y", "for (int i = 0; i < n; i++)", "if (i % 2 == 0)", "y[i] = y[i] * i;")
 NARROWED = region("long n, float *restrict y", "for (long i = 0; i < n; i++)", "y[i] = y[i] * (int)i;")
+RING = region("int n, float y[n][8], const float x[n][8]", "for (int i = 0; i < n; i++)", "for (int j = 0; j < 8; j++)",
+              "y[i][j] = x[i == 0 ? n - 1 : i - 1][j];")  # fmt: skip
+LONG_RING = RING.replace("int n", "long n").replace("int i", "long i")
 BACK = region("int n, float *restrict y", "for (int i = n; i > 0; i -= 3)", "y[i] = y[i] * i;")
 
 
@@ -57,6 +60,8 @@ BACK = region("int n, float *restrict y", "for (int i = n; i > 0; i -= 3)", "y[i
         (LONG_LOOP, ["for (long i = 0; i < n; i++)", "y[i] = y[i] * i;"]),
         (UNSIGNED_SIZE, ["for (long i = 0; i < (long)n; i++)", "y[i] = y[i] * (int)i;"]),
         (STEPS, ["for (int i = 0; i < n; i += 7)", "y[i] = y[i] * i;"]),
+        (RING, ["const int i2 = i == 0 ? n - 1 : i - 1;", "y[i][j] = x[i2][j];"]),
+        (LONG_RING, ["const long i2 = i == 0 ? n - 1 : i - 1;", "y[i][j] = x[i2][j];"]),
         # The user's loop goes on in steps of one: nothing says that it could take one of two at its end.
         (EVEN, ["for (long i = 0; i < n; i += 2)", "y[i] = y[i] * (int)i;"]),
     ],
@@ -116,6 +121,14 @@ def typed(kind: str) -> Change:
     return change
 
 
+def constant_int(node: c.Node) -> c.Node | None:
+    return replace(node, type="const int") if isinstance(node, c.Decl) and node.type == "const long" else None
+
+
+def constant_long(node: c.Node) -> c.Node | None:
+    return replace(node, type="const long") if isinstance(node, c.Decl) and node.type == "const int" else None
+
+
 def uncast(node: c.Node) -> c.Node | None:
     return node.operand if isinstance(node, c.Cast) else None
 
@@ -151,6 +164,8 @@ def counts_in_twos(node: c.Node) -> c.Node | None:
         (LONG_SIZE, typed("int"), ""),
         (EVEN, typed("int"), "counters: an int may not hold what i counts"),
         (UNSIGNED_SIZE, typed("int"), ""),
+        (LONG_RING, constant_int, "counters: i2 is declared otherwise"),
+        (RING, constant_long, ""),
         (TWO_SIZES, uncast, "counters: a sum may leave the range of an int"),
         (FLAT, uncast, "counters: a sum may leave the range of an int"),
         (NARROWED, uncast, "counters: a cast to int is lost"),

@@ -185,7 +185,24 @@ def _bytes(expr: c.Expr, types: Mapping[c.Expr, CType]) -> int:
             return signed_bytes(expr, {}, {})
         case c.Unary(op="-" | "+", operand=operand):
             return _bytes(operand, types)
-        case c.Binary(op="+" | "-" | "*" | "/" | "%", left=left, right=right):
+        case c.Binary(op=">>", left=left, right=c.Literal()):
+            return _bytes(left, types)
+        case c.Binary(op="+" | "-" | "*" | "/" | "%" | "&", left=left, right=right):
+            sizes = _bytes(left, types), _bytes(right, types)
+            return max(sizes) if all(sizes) else 0
+        case c.Ternary(condition=condition, then=left, otherwise=right) if _is_test(condition, types):
             sizes = _bytes(left, types), _bytes(right, types)
             return max(sizes) if all(sizes) else 0
     return 0
+
+
+def _is_test(expr: c.Expr, types: Mapping[c.Expr, CType]) -> bool:
+    """Whether a condition compares numbers with a sign."""
+    match expr:
+        case c.Unary(op="!", operand=operand):
+            return _is_test(operand, types)
+        case c.Binary(op="&&" | "||", left=left, right=right):
+            return _is_test(left, types) and _is_test(right, types)
+        case c.Binary(op=op, left=left, right=right) if op in c.COMPARISONS:
+            return _bytes(left, types) > 0 and _bytes(right, types) > 0
+    return _bytes(expr, types) > 0

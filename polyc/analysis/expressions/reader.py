@@ -108,6 +108,8 @@ class Reader:
                 return self._product(self.value(left), self.value(right))
             case c.Binary(op="/" | "%" as op, left=left, right=right):
                 return self._divided(op, left, right)
+            case c.Binary(op="&" | ">>" as op, left=left, right=c.Literal(text=text)):
+                return _bits(op, self.value(left), _number(text))
             case c.Call(function=function, arguments=(one, two)) if function == FLOORD:
                 return self.value(one).scale_down_val(self._divisor(two)).floor()
             case c.Call(function=function, arguments=(one, two)) if function in (MIN, MAX):
@@ -301,6 +303,34 @@ def _sum(one: Value, two: Value) -> Value:
     if isinstance(one, isl.Aff) and isinstance(two, isl.Aff):
         return one.add(two)
     return piecewise(one).add(piecewise(two))
+
+
+def _bits(op: str, value: Value, number: int) -> Value:
+    """`x >> k` and `x & m`, with m of neighbouring bits. Raises NotAffine.
+
+    math: x >> k = floor(x / 2^k), also of negative numbers, and `bits_of`
+    """
+    if op == ">>" and 0 <= number < 31:
+        return value.scale_down_val(isl.Val.int_from_si(value.get_ctx(), 1 << number)).floor()
+    found = bits_of(value, number) if op == "&" else None
+    if found is None:
+        raise NotAffine(op)
+    return found
+
+
+def bits_of(value: Value, mask: int) -> Value | None:
+    """`x & m` for neighbouring bits m, or all from one on; None for other masks.
+
+    math: x & 2^s (2^k - 1) = 2^s (floor(x / 2^s) mod 2^k), and x & -2^s = 2^s floor(x / 2^s)
+    """
+    ctx = value.get_ctx()
+    if mask == 0:
+        return value.scale_val(isl.Val.zero(ctx))
+    lowest = isl.Val.int_from_si(ctx, mask & -mask)
+    above, rest = mask // (mask & -mask), value.scale_down_val(lowest).floor()
+    if above & (above + 1):
+        return None
+    return (rest if above < 0 else rest.mod_val(isl.Val.int_from_si(ctx, above + 1))).scale_val(lowest)
 
 
 def piecewise(value: Value) -> isl.PwAff:

@@ -79,9 +79,11 @@ def changes_nothing(expr: c.Expr) -> bool:
 
 def is_plain(expr: c.Expr) -> bool:
     """Whether an expression is made of operators, elements and absolute values alone: it has the same value again as
-    long as nothing is stored."""
+    long as nothing is stored. Subscripts may be choices."""
+    inner = {id(n) for ref in c.walk(expr) if isinstance(ref, c.ArrayRef) for s in ref.subscripts for n in c.walk(s)}
     return all(
         isinstance(n, c.ArrayRef | c.Name | c.Literal | c.Binary | c.Cast)
+        or (isinstance(n, c.Ternary) and id(n) in inner)
         or (isinstance(n, c.Unary) and n.op in ("+", "-", "~", "!"))
         or (isinstance(n, c.Call) and n.function in ABSOLUTE)
         for n in c.walk(expr)

@@ -9,7 +9,6 @@ from functools import lru_cache, partial
 import islpy as isl
 
 from polyc.analysis.expand import in_places, shift
-from polyc.analysis.expressions.facts import constant
 from polyc.analysis.expressions.promoted import (
     EXTREMA,
     FLAG,
@@ -21,6 +20,7 @@ from polyc.analysis.expressions.promoted import (
     branch_of,
     is_int,
     is_of_constants,
+    number_bytes,
     number_in,
 )
 from polyc.analysis.expressions.reader import agree, truth
@@ -29,6 +29,7 @@ from polyc.analysis.expressions.straight import ABSOLUTE
 from polyc.analysis.readable import adds_in_order, choices_of, makes_vectors, masked
 from polyc.codegen.loops.exprs import ExprPrinter, condition, expression
 from polyc.codegen.loops.iterations import Visit, iterations_of, tiles_of
+from polyc.codegen.loops.written import as_written, in_loops
 from polyc.codegen.text.tidy import simpler
 from polyc.errors import InternalError
 from polyc.model import ctree as c
@@ -99,6 +100,8 @@ class InstancePrinter:
         self.function: isl.MultiAff | None = None
         """The instance as expressions of the AST's iterators, without divisions; None where there are none."""
         self.loops = self._loops()
+        self.spelled: dict[c.Expr, str] = {}
+        """What was printed for values that have names in the user's text."""
 
     def _printed(self, access: Access) -> Access:
         """The access with its function outside of the domain too, where it runs there: isl simplifies what it prints
@@ -366,7 +369,18 @@ class InstancePrinter:
         if isinstance(node, c.Ternary) and (holds := self._truth(node.condition)) is not None:
             branch = branch_of(self.program.scop, self.statement, node, holds)
             return None if branch is None else c.rewrite(branch, self._change)
+        if isinstance(node, c.Ternary) and self.program.scop.spelled and node in self.program.scop.spelled:
+            return self._spelled(node)
         return None
+
+    def _spelled(self, node: c.Ternary) -> c.Expr | None:
+        """A value that has a name in the user's text, in its type."""
+        found = in_loops(node, self._plain, self._types)
+        size = number_bytes(self.program.scop, self.statement, node)
+        if found is None or not size:
+            return None
+        self.spelled[found] = self.program.scop.spelled[node]
+        return c.Cast("int" if size == 4 else "long", found)
 
     def _truth(self, condition: c.Expr) -> bool | None:
         """Whether a condition on loop variables holds in all instances here, or in none."""
@@ -439,41 +453,21 @@ class InstancePrinter:
         return self.cell(array, buffer, name, written, node.ref)
 
     def _as_written(self, written: c.Expr, printed: c.Expr) -> c.Expr:
-        """A subscript with a division as it was written, if that is shorter: isl makes `(i + 1) / 2 - 1` of it where
-        i is odd. Remainders are better as choices, `i == n - 1 ? 0 : i + 1`, but by powers of two, and where the
-        choice is one of remainders."""
-        parts = list(c.walk(written))
-        remainders = [constant(part.right) for part in parts if isinstance(part, c.Binary) and part.op == "%"]
-        choices = [part for part in c.walk(printed) if isinstance(part, c.Ternary)]
-        masks = all(size is not None and size.bit_count() == 1 for size in remainders)
-        divided = any(isinstance(part, c.Binary) and part.op == "%" for choice in choices for part in c.walk(choice))
-        if remainders and not (choices and (masks or divided)):
-            return printed
-        if not remainders and not any(isinstance(part, c.Binary) and part.op == "/" for part in parts):
-            return printed
-        plain = {name: one.operand if isinstance(one, c.Cast) else one for name, one in self.loops.items()}
+        """A subscript, as it was written if that is shorter."""
+        found, names = as_written(written, printed, self._plain, self._types, self.program.scop.spelled)
+        self.spelled |= names
+        return found
+
+    @property
+    def _plain(self) -> dict[str, c.Expr]:
+        """What each loop variable of the statement is, in 64 bits."""
+        return {name: one.operand if isinstance(one, c.Cast) else one for name, one in self.loops.items()}
+
+    @property
+    def _types(self) -> dict[str, CType]:
+        """The types of loop variables and sizes."""
         types = dict(zip(self.statement.loops, self.statement.loop_types, strict=True))
-        types |= {p.name: p.type for p in self.program.scop.parameters if p.expr == c.Name(p.name)}
-
-        def is_sum(value: c.Expr) -> bool:
-            terms = (part for part in c.walk(value) if not isinstance(part, c.Name | c.Literal))
-            return all(isinstance(part, c.Binary) and part.op in ("+", "-") for part in terms)
-
-        def is_known(part: c.Node) -> bool:
-            match part:
-                case c.Name(name=name):  # unsigned ones may wrap
-                    return name in types and types[name].signed and is_sum(plain.get(name, part))
-                case c.Binary(op="/" | "%", right=divisor):  # a quotient of sizes is a parameter
-                    return isinstance(divisor, c.Literal)
-                case c.Binary(op=op):
-                    return op in ("+", "-")
-                case _:
-                    return isinstance(part, c.Literal)
-
-        if not all(map(is_known, parts)):
-            return printed
-        found = c.rewrite(written, lambda node: plain.get(node.name) if isinstance(node, c.Name) else None)
-        return found if sum(1 for _ in c.walk(found)) < sum(1 for _ in c.walk(printed)) else printed
+        return types | {p.name: p.type for p in self.program.scop.parameters if p.expr == c.Name(p.name)}
 
     def _partly(self, access: Access, buffer: Buffer, written: tuple[c.Expr, ...]) -> tuple[c.Expr, ...]:
         """The subscripts in a buffer of an access of which some depend on data: these stay as they were written.

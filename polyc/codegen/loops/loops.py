@@ -17,6 +17,7 @@ from polyc.codegen.loops.generated import Generated, children, marks_of, visit_a
 from polyc.codegen.loops.instances import InstancePrinter, Scope, block_of
 from polyc.codegen.loops.iterations import Visit, iterations_of, members_above
 from polyc.codegen.loops.likely import with_ranges_apart
+from polyc.codegen.loops.named import with_named_choices
 from polyc.codegen.loops.naming import Namer
 from polyc.codegen.loops.origins import LoopOrigins
 from polyc.codegen.loops.to_isl import MOST_SHIFTED, to_isl
@@ -120,6 +121,8 @@ class LoopPrinter:
         self.origins = LoopOrigins(program.scop)
         self.ran: list[str] = []
         """The statements that were printed so far, once for each of their instances in the AST."""
+        self.spelled: dict[c.Expr, str] = {}
+        """What was printed for values that have names in the user's text."""
 
     def body(self, node: isl.AstNode, scope: Scope) -> tuple[c.Stmt, ...]:
         """What one iteration runs, with a declaration at its top where isl took its users apart.
@@ -336,8 +339,12 @@ class LoopPrinter:
             block = with_ranges_apart(block, name)
         in_order = member is not None and not member.coincident
         selects = not in_order or any(one.vector for one in scope.members.values())
-        block = with_branches(block, self.program.scop.arrays, selects)
         block, together = collapsed(block, name) if member is not None and member.parallel else (block, 1)
+        if together == 1 and self.has_plain_body(member, block):
+            block = with_named_choices(
+                block, name, self.spelled, lambda wish, used: self.namer.fresh(wish, inner.names | used)
+            )
+        block = with_branches(block, self.program, selects)
         pragmas = self.pragmas(member, condition, block, together)
         if member is not None and member.vector and not member.parallel and _is_short(start, condition, step):
             pragmas = ()
@@ -374,6 +381,15 @@ class LoopPrinter:
 
         rows = by_rows(block, name, around) if pragmas and member is not None and member.vector and not width else None
         return around(block) if rows is None else rows
+
+    def has_plain_body(self, member: Member | None, block: c.Stmt) -> bool:
+        """Whether declarations may stand in the body of a loop: no later step has another form for it."""
+        if self.program.options.gpu or member is None or member.lanes or member.owned or member.lookups:
+            return False
+        loops = [node for node in c.walk(block) if isinstance(node, c.For)]
+        if member.past_caches or (member.vector and loops):
+            return False
+        return not any(one.lanes or one.lookups or one.owned or one.nontemporal for one in loops)
 
     def past_caches(self, member: Member | None) -> tuple[tuple[str, ...], c.Expr | None]:
         """The arrays that a loop stores past the caches, and where only a run knows that it should, the condition."""
@@ -499,6 +515,7 @@ class LoopPrinter:
         printer = self.instances(self.program, statement, visit, schedule, self.printer(scope), scope)
         named = tuple(printer.named_constants(lambda wish: self.namer.fresh(wish, scope.names)))
         body = self.atomic(printer.inside_domain(printer.body()), scope)
+        self.spelled |= printer.spelled
         items = body.body if isinstance(body, c.Block) and not _declares(body) else (body,)
         used = {name for item in items for name in _names(item)}
         named = tuple(declared for declared in named if declared.name in used)
@@ -732,7 +749,7 @@ def taken_names(program: Program) -> frozenset[str]:
     """Names that a new loop variable must not hide: all that the statements mention but their own loops, and those of
     the file and the function, which may be macros."""
     loops = {name for statement in program.scop.statements.values() for name in statement.loops}
-    taken = set(program.scop.used_names) - loops
+    taken = set(program.scop.used_names) - loops - set(program.scop.spelled.values())
     taken |= {a.c_name for a in program.scop.arrays.values()} | set(program.scop.arrays)
     taken |= set(program.buffers)
     for parameter in program.scop.parameters:

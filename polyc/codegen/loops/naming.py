@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Set
 
 IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 
@@ -13,7 +14,7 @@ class Namer:
     def __init__(self, taken: frozenset[str]) -> None:
         self._taken = set(taken)
 
-    def fresh(self, wish: str, in_scope: frozenset[str] = frozenset()) -> str:
+    def fresh(self, wish: str, in_scope: Set[str] = frozenset()) -> str:
         """The wish, or the wish with the first number that makes it free; it may be reused in another scope."""
         name, number = wish, 2
         while name in self._taken or name in in_scope:

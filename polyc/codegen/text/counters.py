@@ -30,9 +30,11 @@ def with_counters(body: tuple[c.Stmt, ...], scop: Scop) -> tuple[c.Stmt, ...]:
 def _block(items: tuple[c.Stmt, ...], place: Place) -> tuple[c.Stmt, ...]:
     found: list[c.Stmt] = []
     for item in items:
-        found.append(_statement(item, place))
+        found.append(now := _statement(item, place))
         if isinstance(item, c.Decl) and item.type == "const long" and item.init is not None:
-            place = place.constant(item.name, item.init, LONG)
+            place = place.constant(
+                item.name, item.init, INT if isinstance(now, c.Decl) and now.type == "const int" else LONG
+            )
     return tuple(found)
 
 
@@ -61,7 +63,8 @@ def _statement(item: c.Stmt, place: Place) -> c.Stmt:
 
 def _declared(item: c.Decl, place: Place) -> c.Decl:
     if item.init is not None and item.type in ("long", "const long"):
-        return replace(item, init=_free(item.init, place))
+        whole = item.type == "const long" and _is_narrow(item.init, place)
+        return replace(item, type="const int" if whole else item.type, init=_free(item.init, place))
     return _same(item, place)
 
 
@@ -218,7 +221,7 @@ def narrowed(node: c.Expr, place: Place) -> Narrowed | None:
         case c.Unary(op="-", operand=operand):
             found = narrowed(operand, place)
             return None if found is None else _checked(node, replace(node, operand=found.expr), [found], place)
-        case c.Binary(op="+" | "-" | "*" | "/" | "%", left=left, right=right):
+        case c.Binary(op="+" | "-" | "*" | "/" | "%" | "&" | ">>", left=left, right=right):
             both = _each((left, right), place)
             if both is None:
                 return None
@@ -235,7 +238,7 @@ def narrowed(node: c.Expr, place: Place) -> Narrowed | None:
             both = _each((then, otherwise), place)
             if both is None:
                 return None
-            expr = replace(node, condition=_same(condition, place), then=both[0].expr, otherwise=both[1].expr)
+            expr = replace(node, condition=_free(condition, place), then=both[0].expr, otherwise=both[1].expr)
             return Narrowed(expr, max(both[0].bits, both[1].bits), _before(both))
     return None
 

@@ -121,6 +121,10 @@ class Region:
     """The only value that is ever assigned to a name that is settled."""
     named: frozenset[str] = frozenset()
     """Names of sums and products, which may stand in their place (`idioms/named.py`)."""
+    placing: frozenset[str] = frozenset()
+    """Names in subscripts of elements that no data choose (`idioms/named.py`)."""
+    spelled: dict[c.Expr, str] = field(default_factory=dict)
+    """Choices that stand in subscripts in the place of names, and these."""
     strict: bool = False
     """Nothing new may be assumed of the parameters."""
     in_opaque: bool = False

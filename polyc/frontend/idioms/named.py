@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 
-from polyc.analysis.expressions.facts import induction, lvalues, writes
+from polyc.analysis.expressions.facts import induction, lvalues, mentions, writes
 from polyc.frontend.c.ctype import kept
 from polyc.frontend.c.state import Region
 from polyc.frontend.c.symbols import Scope, Symbol
@@ -56,6 +56,34 @@ def named_values(region: Region, body: c.Block, is_size: Callable[[c.Member], bo
             yield from found(child, around)
 
     return frozenset(found(body, frozenset()))
+
+
+def placing_values(region: Region, body: c.Block) -> frozenset[str]:
+    """The variables with one value in the subscripts of elements that loops and sizes alone choose."""
+    counting = counters(body)
+
+    def is_plain(node: c.Node) -> bool:
+        match node:
+            case c.Name(name=name) if name in region.written and name not in counting:
+                value = region.value(name)
+                return value is not None and name not in mentions(value) and is_plain(value)
+            case c.Name() | c.Literal() | c.Binary() | c.Ternary() | c.Cast() | c.Unary(op="+" | "-" | "!" | "~"):
+                return all(map(is_plain, c.children(node)))
+        return False
+
+    found = set[str]()
+    inner = {id(node.base) for node in c.walk(body) if isinstance(node, c.Subscript)}
+    for node in c.walk(body):
+        if not isinstance(node, c.Subscript) or id(node) in inner:
+            continue
+        places: list[c.Expr] = []
+        part: c.Expr = node
+        while isinstance(part, c.Subscript):
+            places.append(part.index)
+            part = part.base
+        if all(map(is_plain, places)):
+            found |= {name for place in places for name in mentions(place)}
+    return frozenset(name for name in found if region.value(name) is not None)
 
 
 def counters(body: c.Node) -> set[str]:

@@ -202,6 +202,10 @@ class Collector:
 
     def reference(self, expr: c.Expr, env: Env, kinds: tuple[AccessKind, ...]) -> c.Expr:
         """A name, an element, a member: the array reference that it is a part of becomes an access."""
+        if kinds == (READ,) and isinstance(expr, c.Name) and expr.name in env.values.keys() & self.region.placing:
+            chosen = self.resolved(expr, env)
+            if isinstance(chosen, c.Ternary):  # printed below its name, where that is known
+                return self.read(chosen, env)
         key = base_key(expr)
         found = resolve(self.region.scope, expr)
         if found is None or key is None or key in self.internal or key in env.variables:
@@ -251,9 +255,11 @@ class Collector:
         def change(node: c.Node) -> c.Node | None:
             if not isinstance(node, c.Name) or node.name not in env.values:
                 return None
-            value, type_ = self.region.values[node.name], self.region.scope.symbols[node.name].shape.element
-            typed = Affine(self.region).value(value, env)
+            value, symbol = self.region.values[node.name], self.region.scope.symbols[node.name]
+            typed, type_ = Affine(self.region).value(value, env), symbol.shape.element
             found = self.resolved(value, env)
+            if isinstance(found, c.Ternary):
+                self.region.spelled[found] = symbol.c_name
             return found if typed is not None and typed[1] == type_ else c.Cast(type_.text, found, node.span)
 
         return c.rewrite(expr, change)

@@ -11,6 +11,7 @@ import islpy as isl
 
 from polyc.analysis.expressions.constants import literal_value
 from polyc.analysis.expressions.facts import base_key, mentions
+from polyc.analysis.expressions.reader import bits_of, piecewise
 from polyc.frontend.c.ctype import INT, UNSIGNED, Shape, basic, common, is_narrow, promote
 from polyc.frontend.c.references import tested_pointer
 from polyc.frontend.c.state import CTX, EVERYTHING, Env, Region, limits, number, variable
@@ -302,9 +303,10 @@ class Affine:
             return operand.div(number(amount)).floor(), type_
         if op in ("&", "|", "^"):
             mask = amount if second[1].signed else amount % (1 << 8 * second[1].size_bytes)
-            bits = bits_of(operand, mask)
-            if bits is None:
+            some = bits_of(operand, mask)
+            if some is None:
                 return None
+            bits = piecewise(some)
             return bits if op == "&" else operand + number(mask) - bits * number(1 + (op == "^")), type_
         if amount == 0 or (amount < 0 and not type_.signed):
             return None
@@ -540,20 +542,6 @@ def same_everywhere(first: isl.PwAff, second: isl.PwAff) -> isl.PwAff | None:
     if not everywhere.intersect_domain(first.domain()).is_equal(first):
         return None
     return everywhere.intersect_domain(first.domain().union(second.domain()).coalesce())
-
-
-def bits_of(value: isl.PwAff, mask: int) -> isl.PwAff | None:
-    """`x & m` for neighbouring bits m, or all from one on; None for other masks.
-
-    math: x & 2^s (2^k - 1) = 2^s (floor(x / 2^s) mod 2^k), and x & -2^s = 2^s floor(x / 2^s)
-    """
-    if mask == 0:
-        return number(0)
-    lowest = mask & -mask
-    above, rest = mask // lowest, value.div(number(lowest)).floor()
-    if above & (above + 1):
-        return None
-    return (rest if above < 0 else rest.mod_val(isl.Val.int_from_si(CTX, above + 1))) * number(lowest)
 
 
 def label(expr: c.Expr) -> str:

@@ -392,9 +392,10 @@ def with_plain_loops(tree: Domain, program: Program) -> tuple[Domain, tuple[str,
     Where no loop carries what is left of the dependences, isl combines loops with factors as large as the sizes
     (`698 * j + i`, of which one value in hundreds runs an instance), if these are constants. And it makes one loop
     of two, `for (t) for (m < 2)` as one over 2 * t + m, where statements around the inner one fit in: C compilers
-    write the inner one out, and know its subscripts.
+    write the inner one out, and know its subscripts. And it may run a statement's loop in one iteration of a loop that
+    runs in its order, where the statement had a value in each of them.
     """
-    if _largest_factor(tree.child) <= 1:
+    if _largest_factor(tree.child) <= 1 and not (program.options.fuse == "basteln" and _held_back(tree)):
         return tree, ()
     plain = with_coincident_loops(program).tree.child
     taken_back: list[str] = []
@@ -403,7 +404,8 @@ def with_plain_loops(tree: Domain, program: Program) -> tuple[Domain, tuple[str,
         other = restrict(plain, step.filter)
         far = _largest_factor(step.child) > MOST_FACTOR
         taken_back += names(step.filter) if far else ()
-        changed.append(replace(step, child=other) if far or _makes_one_of_two(step, other, program) else step)
+        one = far or _makes_one_of_two(step, other, program) or _holds_back(step, other, program)
+        changed.append(replace(step, child=other) if one else step)
     found = Sequence(tuple(changed)) if len(changed) > 1 else changed[0].child
     return replace(tree, child=found), tuple(sorted(taken_back))
 
@@ -413,6 +415,31 @@ def _makes_one_of_two(step: Filter, plain: Node, program: Program) -> bool:
     2 * t + m where m is 0 or 1, and the order as it was written has as many parallel loops around each statement."""
     now, then = (_parallel_and_joined(Domain(step.filter, node), program) for node in (step.child, plain))
     return any(joined for _, joined in now.values()) and all(then[name][0] >= now[name][0] for name in now)
+
+
+def _holds_back(step: Filter, plain: Node, program: Program) -> bool:
+    """Whether statements are held back, and the order as it was written has as many parallel loops around each one."""
+    tree = Domain(step.filter, step.child)
+    if program.options.fuse != "basteln" or not _held_back(tree):
+        return False  # the other heuristics run nests in an iteration of others
+    now, then = (_parallel_and_joined(one, program) for one in (tree, Domain(step.filter, plain)))
+    return all(then[name][0] >= now[name][0] for name in now)
+
+
+def _held_back(tree: Domain) -> set[str]:
+    """The statements of which a loop runs in one iteration of another one, around it, that runs in its order: that has
+    one value for the statement, and several for others."""
+    found = set[str]()
+    for path in paths(tree):
+        members = [(step, pw_affs_of(step.schedule)) for step in path.steps if isinstance(step, Member)]
+        for name in names(path.instances):
+            held = False
+            for member, values in members:
+                used = any(map(_loops_in, affs_of(values[name])))
+                found |= {name} if held and used else set()
+                others = (aff for other, value in values.items() if other != name for aff in affs_of(value))
+                held = held or (not used and not member.coincident and any(map(_loops_in, others)))
+    return found
 
 
 def _parallel_and_joined(tree: Domain, program: Program) -> dict[str, tuple[int, bool]]:

@@ -295,6 +295,11 @@ def _without_strip(body: c.Stmt, head: c.For) -> c.Stmt | None:
                 return None
             on = c.Binary("&&", body.condition, strip.flag)
             return replace(body, condition=on, body=_where_first(inside, strip.flag), until="", pragmas=())
+        case c.If(then=then, otherwise=otherwise):  # of loops that are cut in parts
+            one = _without_strip(then, head)
+            other = None if otherwise is None else _without_strip(otherwise, head)
+            lost = one is None or (other is None) != (otherwise is None)
+            return None if lost or one is None else replace(body, then=one, otherwise=other)
         case c.Block(body=items):
             every = [_without_strip(item, head) for item in items]
             return (

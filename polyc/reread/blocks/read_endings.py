@@ -45,7 +45,9 @@ def _items(before: Body, after: Body, types: Types) -> None:
     for other in after:
         one = before[done] if done < len(before) else c.Empty()
         joined = _joined(before[done:], other)
-        if isinstance(one, c.For) and one.until and joined:
+        if isinstance(one, c.For) and one.until:
+            if not joined:
+                raise Other("it asks for the flags of other loops")
             _Ended(tuple(replace(loop, until="") for loop in joined), one.until, types).is_printed_as(other)
             done += len(joined)
         else:
@@ -69,6 +71,8 @@ def _same(one: c.Node, other: c.Node, types: Types) -> None:
     """Raises Other."""
     if isinstance(one, c.Block) and isinstance(other, c.Block):
         _items(one.body, other.body, types)
+    elif isinstance(one, c.For) and one.until:
+        _items((one,), (other,), types)  # type: ignore[arg-type]
     elif isinstance(one, c.For) and isinstance(other, c.For):
         _equal(replace(one, body=c.Empty()), replace(other, body=c.Empty()))
         _same(one.body, other.body, types)
@@ -289,6 +293,11 @@ def _one_by_one(plain: c.Stmt, other: c.Stmt, strip: c.For, flag: c.Expr, stays:
         case c.For(), c.For():
             _equal(replace(_head(plain), pragmas=()), _head(other))
             _one_by_one(plain.body, other.body, strip, flag, stays)
+        case c.If(), c.If() if (plain.otherwise is None) == (other.otherwise is None):
+            _equal(plain.condition, other.condition)
+            _one_by_one(plain.then, other.then, strip, flag, stays)
+            if plain.otherwise is not None and other.otherwise is not None:
+                _one_by_one(plain.otherwise, other.otherwise, strip, flag, stays)
         case c.Block(body=before), c.Block(body=after) if len(before) == len(after):
             for one, two in zip(before, after, strict=True):
                 _one_by_one(one, two, strip, flag, stays)

@@ -33,6 +33,12 @@ def test_columns_of_a_branch_share_a_question(tmp_path: Path) -> None:
     assert compiled(text, tmp_path, machine="x86-64-v3").text.count("_left <") == 2
 
 
+def test_what_a_statement_has_set_is_read_at_its_place(tmp_path: Path) -> None:
+    """Reads that no value from outside reaches are no accesses, and still go to the place of an iteration."""
+    text = (FILES[0].parent / "clipped.c").read_text()
+    assert "low_of[x - xt] = mean_of[x - xt] - 2.0f * width_of[x - xt];" in compiled(text, tmp_path).text
+
+
 KEPT = {
     "a bound that data decide": """
 void f(int n, const int *len, double x[n][50], double *out)

@@ -37,40 +37,6 @@ def test_values(file: Path, target: str) -> None:
     assert check(region, result, sizes=SIZES) == []
 
 
-COVERED = """
-#include <math.h>
-void f(int n, int m, const double a[m][n], double *out)
-{
-#pragma scop
-    for (int i = 0; i < n; i++) {
-        double s = 0, t = 0, u = 1;
-        for (int k = 0; k < m; k++) {
-            if (a[k][i] > s) {
-                if (a[k][i] > 2 * s) {
-                    t = a[k][i] / 3;
-                    u = sqrt(fmax(t, 0.0));
-                    s = t + u;
-                } else
-                    s = 0.5 * s;
-            }
-        }
-        out[i] = s + t + u;
-    }
-#pragma endscop
-}
-"""
-
-
-def test_what_a_statement_has_set_is_read_at_its_place(tmp_path: Path) -> None:
-    """Reads that no value from outside reaches are no accesses, and still go to the place of an iteration; the check of
-    the text says where they do not."""
-    region = region_of(COVERED, tmp_path)
-    result = compile_region(region, Options())
-    assert "s_of[i - it] = t_of[i - it] + u_of[i - it];" in result.text
-    assert not {remark.code for remark in result.program.remarks} & FAILURES
-    assert check(region, result, sizes=(1, 33, 130)) == []
-
-
 LEFT_ALONE = {
     "rows in which data choose, and no element that tells the next one": """
 void f(int n, int m, int feat[m][6], float thr[m][6], float value[m][64], const float *restrict x, float *restrict out)

@@ -272,14 +272,21 @@ class Candidates:
         )
 
     def calls_below_branches(self, inner: list[Member]) -> bool:
-        """Whether the deepest inner loops call functions where the data say so: no compiler makes vectors of that, and
-        a branch that is seldom taken costs a row on its own less."""
+        """Whether inner loops call functions where the data say so: no compiler makes vectors of that, and a branch
+        that is seldom taken costs a row on its own less. Of loops that flags end only the deepest ones count, and those
+        functions of which there are vectors."""
         below = [self.program.statements[name] for name in {n for one in inner for n in names(one.schedule.domain())}]
+        below = [statement for statement in below if not is_chosen(self.program, statement)]
+        ended = {name for ending in self.program.scop.endings for name in ending.statements}
         deepest = max((len(statement.loops) for statement in below), default=0)
-        bodies = [s.body for s in below if len(s.loops) == deepest and not is_chosen(self.program, s)]
-        branches = [node for body in bodies for node in c.walk(body) if isinstance(node, c.If)]
-        calls = (node for branch in branches for node in c.walk(branch) if isinstance(node, c.Call))
-        return any(call.function not in CHEAP for call in calls)
+        for statement in below:
+            if ended and len(statement.loops) < deepest:
+                continue
+            branches = [node for node in c.walk(statement.body) if isinstance(node, c.If)]
+            called = {n.function for branch in branches for n in c.walk(branch) if isinstance(n, c.Call)}
+            if called - (CHEAP if statement.name in ended else frozenset()):
+                return True
+        return False
 
     def still_below_branches(self, member: Member) -> bool:
         """Whether what data decide on loads an element that stays where it is while a loop goes on: C compilers make no

@@ -1,7 +1,7 @@
 """Loops in strips that flags end, read again: the printed block runs what the plain loop runs, or leaves out nothing.
 
 math: let the plain loop be `for k { B }`, in which all statements stand in loops `for x` over one strip, and F(x) be
-      the flag of an iteration of it, which no other k has another one for. By `verify/order/endings.py`
+      the flag of an iteration of it, which no other k has another one for. By `verify/order/ended.py`
         (a) where F(x) is zero before an iteration k, no instance of this or a later iteration has an effect for x,
         (b) no value goes from one x to another within the loop, so that it may run x by x.
       A block is the loop, whatever decides between its parts, if

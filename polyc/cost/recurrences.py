@@ -81,9 +81,9 @@ def chain_of(program: Program, band: Band, around: tuple[Member, ...]) -> Chain 
     around: the loops around it
     """
     own = [program.statements[name] for name in names(band.members[0].schedule.domain())]
-    carried, machine = _carried(program, band, around), load_cpu(program.options.machine)
     if has_loops(band.child) or any(s.opaque or not all(a.exact for a in s.accesses) for s in own):
         return None
+    carried, machine = _carried(program, band, around), load_cpu(program.options.machine)
     if not carried or any(program.scop.arrays[a].element.kind != "float" for a in carried) or any(map(_calls, own)):
         return None
     latency, work = _waits(own, carried, _in_memory(own, program), machine), _alone(own, machine, 1)

@@ -289,7 +289,7 @@ class _Parser:
                     return str(json.loads(part.text))
                 except json.JSONDecodeError:
                     self.fail(part.place, "a text in quotes", part.text)
-            case "for" | "mapped" | "array" | "name":
+            case "for" | "mapped" | "array" | "name" | "until":
                 return part.text
             case "names":
                 return tuple(one.text for one in split(part, ","))

@@ -53,7 +53,7 @@ ROLES = {
 """The words of a band for what its loops are for. They hold for all members but those in tiles, or for positions."""
 FLAGS = ("parallel", "vector", "uneven", "undivided", "barrier", "spans")
 """Fields of members that are words of a band, with positions: `parallel(0)`."""
-VALUES = ("size", "worth", "reductions", "atomics", "owned", "stages", "unroll", "lanes", "digit", "line")
+VALUES = ("size", "worth", "reductions", "atomics", "owned", "stages", "unroll", "lanes", "until", "digit", "line")
 """Fields of members that only the exact text has, with a value for each member: `lanes(-, 8)`; `-` is the default."""
 MARK = ("text", "names", "sizes", "blocks", "strips", "region")
 BUFFER = ("array", "extents", "depth", "corner", "name", "registers", "order", "pad", "window", "places", "accesses")

@@ -137,6 +137,7 @@ MEMBER: dict[str, Any] = {
     "lanes": 8,
     "lookups": Lookups(8, frozenset([("S", "r0"), ("S", "r1")]), (("table", 512),)),
     "past_caches": PastCaches(("A", "B"), WORTH),
+    "until": "on_of",
     "digit": (1, 4),
     "line": 7,
 }

@@ -345,7 +345,18 @@ class Candidates:
         """Whether data end inner loops before their last iteration. A branch around short loops is no such."""
         endings = [ending for ending in self.program.scop.endings if self.setting(ending)]
         ended = {name for ending in endings for name in ending.statements}
-        return any(ended & set(names(one.schedule.domain())) for one in inner)
+        return any(ended & set(names(one.schedule.domain())) and not self.is_few(one) for one in inner)
+
+    def end_soon(self, inner: list[Member]) -> bool:
+        """Whether data end innermost loops of a few iterations: as written, most of these do not even come to the last
+        one, and a strip runs for those that do."""
+        for ending in self.program.scop.endings:
+            depths = {len(self.program.statements[name].loops) for name in ending.statements}
+            if depths == {ending.depth + 1} and self.setting(ending):
+                own = (one for one in inner if set(names(one.schedule.domain())) <= ending.statements)
+                if any(self.is_few(one) for one in own):
+                    return True
+        return False
 
     def holds(self, inner: list[Member], kind: type[c.Call] | type[c.Ternary]) -> bool:
         """Whether the text of a statement in some loops has a node of a kind."""

@@ -247,6 +247,8 @@ class _Spreader:
         instances, loops = band.members[0].schedule.domain(), self.loops
         if loops.calls_below_branches(inner) or makes_no_vectors(instances, self.program):
             return None
+        if loops.end_soon(inner):
+            return None
         if loops.end(inner) and any(self.program.scop.arrays[name].rank for name in written):
             return None  # small matrices of an iteration that ends by itself stay in its registers
         size = self.width(written)

@@ -8,7 +8,6 @@ from typing import Any
 
 import polyc.passes.fusion.fuser as clusters
 import polyc.passes.loops.interleave as interleave
-import polyc.passes.loops.stagger as stagger
 from polyc.model.program import Program
 from polyc.model.tree import Band, Domain, Node
 from tests.mutation import edits as e
@@ -47,7 +46,7 @@ add(
     "interleave",
     "rows ahead of the one before",
     "",
-    together(patched(stagger, "BEHIND", lambda _original: (-1,)), always(stagger._Stagger, "is_in_order", True)),
+    together(patched(interleave, "BEHIND", lambda _original: (-1,)), always(interleave._Stagger, "is_in_order", True)),
 )
 
 

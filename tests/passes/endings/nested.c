@@ -6,7 +6,7 @@ void nested(int n, const double *a, const double *b, double *out)
         double x = a[i], s = 0;
         for (int r = 0; r < 6; r++) {
             double d = x;
-            for (int k = 0; k < 12; k++) {
+            for (int k = 0; k < 20; k++) {
                 if (d * d < 0.01)
                     break;
                 d = 0.5 * d;

@@ -88,6 +88,10 @@ MOST_SERIAL = 24
 AS_WRITTEN = "the region stays as it was written"
 
 
+class _NoStrips(Exception):
+    """No flag of a region ends a strip: its other form is the better one."""
+
+
 def fuses(options: Options) -> bool:
     """Whether polyc fuses, and not isl's scheduler."""
     return options.fuse == "basteln"
@@ -267,7 +271,10 @@ def _with_flags(region: Region, options: Options) -> Compiled:
     flagged = region.scop.flagged
     if flagged is None or options.gpu:
         return _for_values(region, options)
-    found = _for_values(replace(region, scop=flagged), options)
+    try:
+        found = _for_values(replace(region, scop=flagged), options)
+    except _NoStrips:
+        return _for_values(region, options)
     if found.ast and has_endings(found.program):
         return found
     return _with_refusals(_for_values(region, options), found)
@@ -435,6 +442,8 @@ def _tried(attempt: Attempt, initial: Program, search: Search) -> Outcome:
         if name in INSTEAD and fallback.was_left_out(name, program):
             program = fallback.declined_at_budget(name, INSTEAD[name], program)
         passes.append((name, program))
+        if name == "endings" and program.scop.endings and not left_out and not has_endings(program):
+            raise _NoStrips
         outcome = Outcome(name, initial, tuple(passes), program, search)
         if relaxation_for(outcome) is not None:
             return outcome

@@ -171,6 +171,9 @@ class _Body:
             return self.same(chosen, now)
         if isinstance(then, c.Ternary) and isinstance(now, c.Cast):
             return self.same_number(then, now)
+        if isinstance(then, c.Ternary) and isinstance(now, c.Name):  # a constant of a loop around
+            value = self.number(then)
+            return value is not None and self.agrees(value, now)
         if type(then) is not type(now):
             return False
         if isinstance(then, c.Assign) and isinstance(now, c.Assign) and (then.op, now.op) == ("=", "+="):

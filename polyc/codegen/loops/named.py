@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Set
 
 from polyc.analysis.expressions.facts import mentions
+from polyc.analysis.expressions.promoted import SIGNED
 from polyc.codegen.text.macros import MACROS
 from polyc.model import ctree as c
 from polyc.records import replace
@@ -69,10 +70,12 @@ def _in_subscript(node: c.Node, bound: Set[str], spelled: Mapping[c.Expr, str]) 
 
 
 def _is_plain(node: c.Node) -> bool:
-    """Whether it is a part of an expression of loops' variables, sizes and numbers."""
+    """Whether it is a part of an expression of loops' variables, sizes and numbers, which C computes with a sign."""
     if isinstance(node, c.Call):
         return node.function in MACROS
-    return isinstance(node, c.Name | c.Literal | c.Unary | c.Binary | c.Ternary | c.Cast)
+    if isinstance(node, c.Cast):
+        return node.type in SIGNED
+    return isinstance(node, c.Name | c.Literal | c.Unary | c.Binary | c.Ternary)
 
 
 def _named(node: c.Node, names: Mapping[c.Node, c.Expr]) -> c.Node | None:

@@ -109,6 +109,10 @@ class Material:
     """What its parameters are in each call of the file."""
 
 
+class _NoFlags(Exception):
+    """Nothing of a region that data decide has a form with a flag: there is no second model of it."""
+
+
 @dataclass(slots=True)
 class Modeller:
     """Builds the Scop of one region."""
@@ -155,7 +159,7 @@ class Modeller:
         try:
             with budget(CTX, self.options.budget):
                 flagged = self.with_flags()
-        except (OverBudget, UserError):
+        except (_NoFlags, OverBudget, UserError):
             return found
         finally:
             self.places, self.bodies.opened = frozenset(), False
@@ -208,7 +212,7 @@ class Modeller:
         try:
             with budget(CTX, self.options.budget):
                 return self.with_functions()
-        except (OverBudget, UserError):
+        except (_NoFlags, OverBudget, UserError):
             return None
         finally:
             self.supposed = {}
@@ -305,6 +309,8 @@ class Modeller:
             self.factors = partial(factors, written, scope, values, each, steady)
         form = normal(written, scope, at, converter, types, self.effects.of)
         form = replace(form, body=with_predicates(form.body, scope, self.places, self.effects.of))
+        if self.places and not any(isinstance(n, c.For) and n.until for n in c.walk(form.body)):
+            raise _NoFlags
         region = self.region(form, converter, values, inspect)
         suppose(region, self.supposed, span)
         self.known |= promise(region, self.options, self.assumptions, form.steps)

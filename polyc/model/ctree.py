@@ -6,8 +6,9 @@ Some twenty frozen dataclasses, no visitors: walk them with `match`, rebuild the
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import field as dataclass_field
+from functools import reduce
 from operator import is_not
 from typing import TypeAlias, TypeVar
 
@@ -396,6 +397,11 @@ def conjuncts(condition: Expr) -> list[Expr]:
     if isinstance(condition, Binary) and condition.op == "&&":
         return [*conjuncts(condition.left), *conjuncts(condition.right)]
     return [condition]
+
+
+def conjunction(terms: Iterable[Expr]) -> Expr:
+    """`a && b && c` of its terms, of which there is one."""
+    return reduce(lambda left, right: Binary("&&", left, right), terms)
 
 
 def disjuncts(condition: Expr) -> list[Expr]:

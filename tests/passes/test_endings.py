@@ -9,9 +9,12 @@ import pytest
 from polyc.model.program import Options
 from polyc.pipeline import compile_region
 from polyc.runtime.check import check
+from tests.mutation.runner import FOLDER
 from tests.programs import compiled, region_in
 
-FILES = sorted((Path(__file__).parent / "endings").glob("*.c"))
+MASKED = FOLDER / "masked.c"
+
+FILES = [*sorted((Path(__file__).parent / "endings").glob("*.c")), FOLDER / "ended.c", MASKED]
 FAILURES = {"verification-failed", "budget", "not-printed", "text-not-checked"}
 
 
@@ -29,7 +32,7 @@ def test_values(file: Path, target: str) -> None:
 
 def test_columns_of_a_branch_share_a_question(tmp_path: Path) -> None:
     """One count for all loops of a branch, one for those of the other one."""
-    text = (FILES[0].parent / "masked.c").read_text()
+    text = MASKED.read_text()
     assert compiled(text, tmp_path, machine="x86-64-v3").text.count("_left <") == 2
 
 

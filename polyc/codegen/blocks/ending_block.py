@@ -126,14 +126,14 @@ class _Forms:
             yield from (replace(loop, body=c.Block((*counting, none, *c.items(loop.body)))) for loop in inner)
         elif _changes(plain[0], flags):
             together = c.Block(tuple(self.with_loads(c.items(inner[0].body), strip, False)))
-            yield self.split(plain[0], replace(inner[0], body=together), strip, few, (*counting,), single[0])
+            yield self.split(plain[0], replace(inner[0], body=together), strip, few, counting, single[0])
         else:
             loaded = (c.Block(tuple(self.with_loads(c.items(loop.body), strip, True))) for loop in inner)
             inner = [replace(loop, body=body) for loop, body in zip(inner, loaded, strict=True)]
             alone = tuple(
                 replace(loop, body=_where_on(body, strip.flag))
                 for loop, body in zip(plain, single, strict=True)
-                if body
+                if body is not None
             )
             rest = _around(strip.head, c.If(strip.flag, alone[0] if len(alone) == 1 else c.Block(alone)))
             yield c.Block((*counting, c.If(few, rest, c.Block(tuple(inner)))))
@@ -155,7 +155,7 @@ class _Forms:
                 yield replace(item, body=c.Block(tuple(self.with_loads(c.items(item.body), strip, True))))
             else:
                 yield item
-            known = stays or (known and not _changes(c.For(None, None, None, item), strip.flag.array))
+            known = stays or (known and not _changes(item, strip.flag.array))
 
     def loads(self, loop: c.For, flag: c.ArrayRef) -> list[c.ArrayRef]:
         """The elements that each iteration of a strip loads that is on, and that are the same for all of them: one of
@@ -201,8 +201,8 @@ def _named(names: Mapping[c.ArrayRef, str], node: c.Node) -> c.Node | None:
     return None if name is None else c.Name(name)
 
 
-def _changes(loop: c.For, flags: str) -> bool:
-    return any(isinstance(target, c.ArrayRef) and target.array == flags for target in lvalues(loop.body))
+def _changes(node: c.Stmt, flags: str) -> bool:
+    return any(isinstance(target, c.ArrayRef) and target.array == flags for target in lvalues(node))
 
 
 def _joins(item: c.Stmt, first: c.For) -> bool:

@@ -444,7 +444,7 @@ class LoopPrinter:
         enough: c.Expr = c.Binary(">", amount, c.Literal(str(worth.least)))
         several, shared = self.above(worth.tiles), self.above(worth.fetched)
         either = [reduce(lambda one, other: c.Binary("||", one, other), several)] if several else []
-        return reduce(lambda one, other: c.Binary("&&", one, other), [*either, *shared, enough])
+        return c.conjunction([*either, *shared, enough])
 
     def above(self, limits: Sequence[tuple[isl.PwAff, int]]) -> list[c.Expr]:
         """`n > 32` for each extent and number, but for extents that never exceed theirs."""

@@ -149,6 +149,11 @@ class Scope:
         self.blocks.pop()
         return found
 
+    def number(self, name: str, type_: str) -> Symbol:
+        """A new variable of the region, of a type by its name in C."""
+        declared = c_ast.TypeDecl(name, [], None, c_ast.IdentifierType(type_.split()))
+        return self.fresh(c_ast.Decl(name, [], [], [], [], declared, None, None, None))
+
     def like(self, symbol: Symbol, name: str) -> Symbol:
         """A new variable of the region, of the type of another one."""
         old = symbol.node

@@ -91,7 +91,7 @@ class Bodies:
             body = self.found(name) if looks or self.branches(name) else None
             if effect.anything or effect.written or (body is not None and pays(body)):
                 self.known[name] = body
-            elif body is not None and any(isinstance(n, c.For | c.While) for n in c.walk(body.block)):
+            elif body is not None and c.has_loops(body.block):
                 self.iterations[name] = body
         return self.known[name] or (self.iterations.get(name) if self.opened else None)
 

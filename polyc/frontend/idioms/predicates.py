@@ -20,13 +20,11 @@ source:   control and exit predicates (Benabderrahmane, Pouchet, Cohen, Bastoul:
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
-from functools import reduce
-
-from pycparser import c_ast
 
 from polyc.analysis.expressions.facts import constant, has_jump, induction, mentions, step_of, writes
 from polyc.analysis.expressions.straight import changes_nothing
 from polyc.errors import Span
+from polyc.frontend.c.convert import ends_with
 from polyc.frontend.c.effects import Effect
 from polyc.frontend.c.symbols import Scope, Symbol
 from polyc.model import ctree as c
@@ -34,6 +32,8 @@ from polyc.model.scop import Storage
 from polyc.records import dataclass, field, replace
 
 ZERO, ONE = c.Literal("0"), c.Literal("1")
+TRUTH = c.COMPARISONS | {"&&", "||"}
+"""Operators of which the value is 0 or 1."""
 
 
 class Kept(Exception):
@@ -125,7 +125,7 @@ def _ended_inside(loop: c.For) -> c.For | None:
     data = [term for term in terms if term not in counted]
     if len(counted) != 1 or not data or not all(map(changes_nothing, data)):
         return None
-    leave = c.If(c.Unary("!", _all(data)), c.Block((c.Jump("break", loop.span),)), None, loop.span)
+    leave = c.If(c.Unary("!", c.conjunction(data)), c.Block((c.Jump("break", loop.span),)), None, loop.span)
     return replace(loop, condition=counted[0], body=c.Block((leave, *c.items(loop.body))))
 
 
@@ -136,10 +136,6 @@ def _bounds(term: c.Expr, key: str) -> bool:
             other = right if left == c.Name(key) else left if right == c.Name(key) else None
             return other is not None and all(isinstance(n, c.Name | c.Literal | c.Binary) for n in c.walk(other))
     return False
-
-
-def _all(terms: list[c.Expr]) -> c.Expr:
-    return reduce(lambda one, other: c.Binary("&&", one, other), terms)
 
 
 @dataclass(slots=True)
@@ -191,7 +187,7 @@ class Predicates:
                 if item.init is not None or any(constant(extent) is None for extent in item.extents):
                     raise Kept
                 yield item
-            elif _has_loops(item) and not self.is_one(item):
+            elif c.has_loops(item) and not self.is_one(item):
                 yield from self.guarded(run, guard, ends)
                 run = []
                 if ends and has_jump(item):
@@ -253,7 +249,7 @@ class Predicates:
                 return replace(node, target=self.inner(target, found), value=self.inside_of(node.value, found))
             case c.Subscript() if (symbol := self.table(node)) is not None:
                 if node not in found:
-                    own = self.scope.fresh(_declared(f"{c.as_word(symbol.c_name)}_here", symbol.shape.element.text))
+                    own = self.scope.number(f"{c.as_word(symbol.c_name)}_here", symbol.shape.element.text)
                     found[node] = c.Decl(symbol.shape.element.text, own.key, (), node, node.span)
                 return c.Name(found[node].name, node.span)
         return None
@@ -316,7 +312,7 @@ class Predicates:
                 return
             if not isinstance(item, c.If | c.Block):
                 raise Kept
-            if isinstance(item, c.If) and item.otherwise is None and _ends(item.then):
+            if isinstance(item, c.If) and ends_with(item, "break"):
                 then = c.Block(tuple(self.until(c.items(item.then), ends)))
                 yield replace(item, then=then, otherwise=c.Block(rest) if rest else None)
                 return
@@ -367,7 +363,7 @@ class Predicates:
 
     def flag(self, wish: str, value: c.Expr, span: Span | None) -> c.Decl:
         """The declaration of a new flag."""
-        key = self.scope.fresh(_declared(wish)).key
+        key = self.scope.number(wish, "int").key
         self.flags.append(key)
         return c.Decl("int", key, (), value, span)
 
@@ -390,11 +386,6 @@ def _range_of(loop: c.For) -> tuple[str, tuple[int, int]] | None:
     return None
 
 
-def _declared(name: str, type_name: str = "int") -> c_ast.Decl:
-    type_ = c_ast.TypeDecl(name, [], None, c_ast.IdentifierType(type_name.split()))
-    return c_ast.Decl(name, [], [], [], [], type_, None, None, None)
-
-
 def _plain_type(text: str) -> str:
     return " ".join(word for word in text.split() if word != "const")
 
@@ -402,7 +393,9 @@ def _plain_type(text: str) -> str:
 def _truth(condition: c.Expr) -> c.Expr:
     """A condition as 0 or 1."""
     match condition:
-        case c.Binary(op="<" | ">" | "<=" | ">=" | "==" | "!=" | "&&" | "||") | c.Unary(op="!"):
+        case c.Binary(op=op) if op in TRUTH:
+            return condition
+        case c.Unary(op="!"):
             return condition
     return c.Binary("!=", condition, ZERO)
 
@@ -411,19 +404,9 @@ def _both(one: c.Expr | None, other: c.Expr) -> c.Expr:
     return other if one is None else c.Binary("&&", one, other)
 
 
-def _has_loops(item: c.Stmt) -> bool:
-    return any(isinstance(node, c.For | c.While) for node in c.walk(item))
-
-
-def _ends(item: c.Stmt) -> bool:
-    """Whether a branch ends with a `break`."""
-    last = c.items(item)[-1:]
-    return bool(last) and isinstance(last[0], c.Jump) and last[0].kind == "break"
-
-
 def _behind_run(rest: tuple[c.Stmt, ...], is_one: Callable[[c.Stmt], bool]) -> tuple[c.Stmt, ...]:
     """What stands behind the statements without loops that follow each other: it does not see their variables."""
     for position, item in enumerate(rest):
-        if _has_loops(item) and not is_one(item):
+        if c.has_loops(item) and not is_one(item):
             return rest[position:]
     return ()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import reduce
 from typing import TypeAlias
 
 import islpy as isl
@@ -28,10 +27,6 @@ from polyc.records import dataclass, field, replace
 
 MOST_PIECES = 4
 """Of the iterations of a loop that a `break` ends: with more, questions about them take long."""
-
-
-def _both(terms: list[c.Expr]) -> c.Expr:
-    return reduce(lambda left, right: c.Binary("&&", left, right), terms)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -143,7 +138,7 @@ class Extractor:
 
     def note_on_data(self, node: c.If | c.For | c.While, env: Env) -> None:
         """Note a loop that data decide on, or a branch with loops, in another loop: flags may do (`predicates.py`)."""
-        if env.dims and node.span is not None and any(isinstance(n, c.For | c.While) for n in c.walk(node)):
+        if env.dims and node.span is not None and c.has_loops(node):
             self.region.on_data.add(node.span)
 
     def until_break(self, node: c.For, loop: Loop, inside: Env) -> Env:
@@ -249,10 +244,10 @@ class Extractor:
             known = [all(known[: k + 1]) for k in range(len(terms))]
         outer = [term for term, one in zip(terms, known, strict=True) if one]
         inner = [term for term, one in zip(terms, known, strict=True) if not one]
-        loops = any(isinstance(n, c.For | c.While) for n in c.walk(node.then))
-        if not outer or not inner or (not loops and self.is_hole(_both(outer), env)):
+        loops = c.has_loops(node.then)
+        if not outer or not inner or (not loops and self.is_hole(c.conjunction(outer), env)):
             return None
-        return replace(node, condition=_both(outer), then=replace(node, condition=_both(inner)))
+        return replace(node, condition=c.conjunction(outer), then=replace(node, condition=c.conjunction(inner)))
 
     def is_hole(self, condition: c.Expr, env: Env) -> bool:
         """Whether a condition leaves out iterations in the middle, as `j != i`: beside what data decide it is one more

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from pycparser import c_ast
-
 from polyc.analysis.expressions.facts import has_jump, induction, lvalues, mentions
 from polyc.frontend.c.symbols import Symbol
 from polyc.frontend.idioms.helpers import type_of
@@ -31,8 +29,6 @@ from polyc.records import dataclass, field, replace
 
 if TYPE_CHECKING:
     from polyc.frontend.walks.walk import Walk
-
-_LONG = c_ast.Decl("k", [], [], [], [], c_ast.TypeDecl("k", [], None, c_ast.IdentifierType(["long"])), None, None, None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,7 +304,7 @@ class Loops:
             distance = c.Cast("long", distance)  # `p + (n - 3)` with n of type size_t goes down where n is 2
         # A pointer that misses its end leaves the array at some time.
         op = ("<" if amount > 0 else ">") if test.op == "!=" and amount else test.op
-        counter = self.walk.scope.fresh(_LONG)
+        counter = self.walk.scope.number("k", "long")
         own = trips(c.Literal("0"), op, distance, amount, counter.key) if amount else None
         changing = {name for part in parts for name in mentions(part)} & kept.all
         if changing or (own is None if amount else op == "!="):

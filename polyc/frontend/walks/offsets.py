@@ -10,8 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from pycparser import c_ast
-
 from polyc.analysis.expressions.facts import assigned_scalars
 from polyc.frontend.c.symbols import Scope, Symbol
 from polyc.frontend.idioms.helpers import Unclear
@@ -33,7 +31,7 @@ def with_offsets(body: c.Block, scope: Scope, left: set[str], stays: Callable[[S
     bases = {key: base for key, base in every.items() if base in arrays}
     if not bases:
         return body
-    offsets = {key: scope.fresh(_declaration(f"{scope.symbols[key].c_name}_at")).key for key in bases}
+    offsets = {key: scope.number(f"{scope.symbols[key].c_name}_at", "long").key for key in bases}
     sums = {key: Sum(c.Name(base), (c.Name(offsets[key]),)) for key, base in bases.items()}
     moves = _Moves(bases, offsets, Values(scope, set(bases), dict(sums)))
     try:
@@ -79,11 +77,6 @@ def _is_plain(symbol: Symbol | None) -> bool:
     if symbol is None or symbol.storage is not Storage.REGION or symbol.static or symbol.volatile:
         return False
     return symbol.rank == 1 and symbol.is_pointer
-
-
-def _declaration(name: str) -> c_ast.Decl:
-    type_ = c_ast.TypeDecl(name, [], None, c_ast.IdentifierType(["long"]))
-    return c_ast.Decl(name, [], [], [], [], type_, None, None, None)
 
 
 @dataclass(frozen=True, slots=True)

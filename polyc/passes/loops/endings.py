@@ -34,12 +34,9 @@ def end_loops(program: Program) -> Program:
 
 def has_endings(program: Program) -> bool:
     """Whether each flag of a region ends a loop."""
-    found = {program.buffers[m.until].array for m in _members(program.tree.child) if m.until}
+    members = (member for band in walk(program.tree.child) if isinstance(band, Band) for member in band.members)
+    found = {program.buffers[member.until].array for member in members if member.until}
     return {ending.flag for ending in program.scop.endings} <= found
-
-
-def _members(node: Node) -> list[Member]:
-    return [member for band in walk(node) if isinstance(band, Band) for member in band.members]
 
 
 def _marked(program: Program, node: Node, ending: Ending, key: str) -> tuple[Node, bool]:

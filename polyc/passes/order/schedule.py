@@ -434,7 +434,9 @@ def _held_back(tree: Domain) -> set[str]:
         members = [(step, pw_affs_of(step.schedule)) for step in path.steps if isinstance(step, Member)]
         for name in names(path.instances):
             held = False
-            for member, values in ((one, given) for one, given in members if name in given):
+            for member, values in members:
+                if name not in values:
+                    continue
                 used = any(map(_loops_in, affs_of(values[name])))
                 found |= {name} if held and used else set()
                 others = (aff for other, value in values.items() if other != name for aff in affs_of(value))

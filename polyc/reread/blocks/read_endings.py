@@ -271,10 +271,11 @@ def _head(loop: c.For) -> c.For:
 
 
 def _asks(condition: c.Expr, count: str) -> None:
-    """A question about the number of flags that are on: it has no effect. Raises Other."""
+    """A question about the number of flags that are on, to which none is too few: it has no effect. Raises Other."""
     match condition:
-        case c.Binary(op="<", left=c.Name(name=name), right=c.Literal()) if name == count:
-            return
+        case c.Binary(op="<", left=c.Name(name=name), right=c.Literal(text=text)) if name == count:
+            if text.isdigit() and int(text) > 0:
+                return
     raise Other("it asks something else than how many flags are on")
 
 

@@ -28,7 +28,7 @@ from polyc.poly import maps
 from polyc.records import dataclass
 from polyc.verify.order.races import touching
 
-TRUTH = frozenset({"<", ">", "<=", ">=", "==", "!=", "&&", "||"})
+TRUTH = c.COMPARISONS | {"&&", "||"}
 KIND = "ending"
 
 

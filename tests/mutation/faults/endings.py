@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import polyc.codegen.blocks.ending_block as printing
+import polyc.codegen.render as render
 import polyc.frontend.model as model
 import polyc.passes.loops.endings as endings
 from polyc.frontend.idioms.predicates import Predicates
@@ -52,6 +53,18 @@ def ends_at_once(block: c.Block) -> c.Block:
     return replace(block, body=(replace(first, init=c.Literal("0")), together, strip))
 
 
+def none_is_enough(original: Callable[..., object]) -> Callable[..., object]:
+    """A strip of which no iteration is on runs together, too, and may load what nobody loads."""
+
+    def no_fewer(node: c.Node) -> c.Node | None:
+        match node:
+            case c.Binary(op="<", left=c.Name(name=name), right=c.Literal()) if name.endswith("_left"):
+                return replace(node, right=c.Literal("0"))
+        return None
+
+    return lambda body, program: tuple(c.rewrite(item, no_fewer) for item in original(body, program))  # type: ignore[attr-defined]
+
+
 def of_all(original: Callable[..., object]) -> Callable[..., object]:
     """A flag ends loops with statements that do not ask for it."""
 
@@ -81,6 +94,7 @@ add("endings", "nothing is left", "", split(without_rest))
 add("endings", "what is left begins later", "", split(rest_from(lambda k: c.Binary("+", k, c.Literal("1")))))
 add("endings", "what is left begins again", "", split(rest_from(lambda _: c.Literal("0"))))
 add("endings", "no end of the loop", "", split(ends_at_once))
+add("endings", "together where none is on", "", patched(render, "with_endings", none_is_enough))
 add("endings", "loops with other statements", "", patched(endings, "_marked", of_all))
 add(
     "endings",

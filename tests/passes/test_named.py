@@ -154,3 +154,24 @@ def test_a_value_in_no_subscript_is_computed_once(tmp_path: Path) -> None:
     assert found.verified
     assert found.text.count("i < 4 ? 0 :") == 2  # the other one is the user's text
     assert check(region, found, sizes=(1, 5)) == []
+
+
+STEPS = """
+void f(int n, int m, int by, double *restrict c, float *restrict a)
+{
+#pragma scop
+    for (int i = 0; i < 5; i += by)
+        for (int j = 0; j < n / m; j++)
+            if (a[j] > 0.9)
+                for (int w = 0; w < 3; w++)
+                    c[j + w] = a[i < 1 ? 0 : i - 1];
+#pragma endscop
+}
+"""
+
+
+def test_a_choice_of_steps_that_a_size_has_stays(tmp_path: Path) -> None:
+    """`i` is a product with `by`: the check of the text knows no value of a constant for it."""
+    found = compile_region(region_of(STEPS, tmp_path), Options())
+    assert not [r for r in found.program.remarks if r.code == "verification-failed"]
+    assert "const long" not in found.text

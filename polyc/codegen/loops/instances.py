@@ -17,11 +17,13 @@ from polyc.analysis.expressions.promoted import (
     ROUNDED,
     VECTOR_EXTREMA,
     WHOLE,
+    as_call,
     branch_of,
     is_int,
     is_of_constants,
     number_bytes,
     number_in,
+    value_of_call,
 )
 from polyc.analysis.expressions.reader import agree, truth
 from polyc.analysis.expressions.selects import has_choices
@@ -373,6 +375,17 @@ class InstancePrinter:
             return self._spelled(node)
         return None
 
+    def _called(self, node: c.Node) -> c.Call | None:
+        """A choice that data decide, as the call that it was written as: of functions that are optimised by themselves
+        gcc makes fewer jumps, and computes what stays the same once."""
+        if not isinstance(node, c.Ternary) or self.program.options.gpu:
+            return None
+        scop, types = self.program.scop, dict(zip(self.statement.loops, self.statement.loop_types, strict=True))
+        call = as_call(node, scop.expressions)
+        if call is None or not any(isinstance(one, c.ArrayRef) for one in c.walk(call)):
+            return None
+        return None if value_of_call(call, scop.expressions, scop.arrays, types) is None else call
+
     def _spelled(self, node: c.Ternary) -> c.Expr | None:
         """A value that has a name in the user's text, in its type."""
         found = in_loops(node, self._plain, self._types)
@@ -443,7 +456,7 @@ class InstancePrinter:
                 own = zip(buffer.extents, subscripts, strict=True)
                 subscripts = tuple(c.Literal("0") if constant_of(extent) == 1 else s for extent, s in own)
             return self.cell(array, buffer, name, _around(buffer, subscripts), node.ref)
-        written = tuple(c.rewrite(s, self._change) for s in node.subscripts)
+        written = tuple(c.rewrite(c.rewrite(s, self._called), self._change) for s in node.subscripts)
         if buffer is not None and buffer.corner is not None:
             if access is None or not access.loose or len(written) != array.rank:
                 raise InternalError(f"an access to {array.c_name} that is not affine goes to a buffer")

@@ -38,6 +38,7 @@ from polyc.model import ctree as c
 from polyc.model.program import Buffer, Hoist, Program
 from polyc.model.scop import Access, AccessKind, Array, CType, Statement, Value
 from polyc.model.tree import Domain, Member, Role, partial_schedule
+from polyc.nests.strides import has_uneven_loops
 from polyc.poly import at_sizes, constant_of, everywhere, names, pinned, set_name, sets
 from polyc.records import dataclass, field, replace
 
@@ -128,7 +129,11 @@ class InstancePrinter:
             or self.program.scop.own_functions & (ABSOLUTE | ROOTS.keys())
         ):
             return body
-        if not self._is_in_vectors():
+        member = self._innermost()
+        if member is None or not makes_vectors(self.program, member):
+            return body
+        members = list(self.members.values())
+        if has_uneven_loops(member, members[: members.index(member)], self.program):
             return body
         found = choices_of(self.program, self.statement, self._ran(), lambda node: self._buffer(node) is not None)
         return found.taken(body)

@@ -34,6 +34,7 @@ from polyc.codegen.text.loaded import with_loaded
 from polyc.codegen.text.macros import MACROS
 from polyc.codegen.text.members import with_members
 from polyc.codegen.text.printer import INDENT, Line, allocation, broken, conjunction, expression, lines_of
+from polyc.codegen.text.steady import with_steady
 from polyc.model import ctree as c
 from polyc.model.certificate import NOT_SHOWN, SHOWN, Certificate
 from polyc.model.printed import Body, Question, Rendered
@@ -72,6 +73,7 @@ def render_region(
         ("owners", lambda body: with_owners(body, program)),
         ("nontemporal", lambda body: with_rows(body, program)),
         ("notes", lambda body: without_braces(c.without_notes(body))),
+        ("steady", lambda body: with_steady(body, program.scop)),
         ("vectors", lambda body: with_vectors(body, program, types)),
         ("heap", allocated),
         ("members", lambda body: with_members(body, program.scop)),

@@ -529,6 +529,7 @@ class Modeller:
             enumerators=made.region.scope.types.constants,
             named=named_types(made.region.scope.types),
             orphan_functions=at.callees(),
+            expressions=self.bodies.helpers.of_numbers({s.c_name for s in made.region.scope.symbols.values()}),
             own_functions=at.own_functions,
             looping_functions=at.chunks.looping_functions,
             reads_errno=at.chunks.reads_errno,

@@ -47,6 +47,15 @@ class CType:
 
 
 @dataclass(frozen=True, slots=True)
+class Function:
+    """A function of the file that computes one expression of numbers."""
+
+    parameters: tuple[tuple[str, CType], ...]
+    """Names in the value, and types in C's own words."""
+    value: c.Expr
+
+
+@dataclass(frozen=True, slots=True)
 class Field:
     """A number in a struct, or an array of them there."""
 
@@ -483,6 +492,8 @@ class Scop:
     Reads may seem to reach what was there before; what they would find there may be anything."""
     orphan_functions: tuple[str, ...] = ()
     """Functions that only the region calls: where all their calls were dead, the printed code says `(void)name`."""
+    expressions: Mapping[str, Function] = field(default_factory=dict)
+    """Functions whose calls the frontend has put expressions in the places of."""
     own_functions: frozenset[str] = frozenset()
     """Functions whose bodies stand in the file: none of these is C's own, whatever its name is."""
     looping_functions: frozenset[str] = frozenset()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Set
-from functools import lru_cache
+from functools import lru_cache, reduce
 from math import inf, prod
 
 import islpy as isl
@@ -75,6 +75,25 @@ def unrolled_below(band: Band, program: Program) -> bool:
     """
     sizes = usual_sizes(program)
     return band.members[-1].coincident and iterations_below(band.child, program, sizes) <= UNROLLED
+
+
+def has_uneven_loops(member: Member, around: list[Member], program: Program) -> bool:
+    """Whether a loop inside of another one begins or ends where the outer one says, for given loops around both: C
+    compilers make no vectors of the outer one.
+
+    math: { (o, m, l) } of their values is not all that { (o, m) } and { (o, l) } allow
+    """
+    bands = [node for node in walk(program.tree.child) if isinstance(node, Band)]
+    below = (node for band in bands if member in band.members for node in walk(band.child))
+    for inner in (m for node in below if isinstance(node, Band) for m in node.members):
+        both = [isl.UnionMap.from_union_pw_aff(m.schedule) for m in (*around, member, inner)]
+        ran = reduce(isl.UnionMap.flat_range_product, both).intersect_domain(program.scop.domain).range()
+        values = isl.Set.from_union_set(ran).intersect_params(program.scop.known)
+        depth = len(around)
+        either = (values.eliminate(isl.dim_type.set, depth + k, 1) for k in (0, 1))
+        if not reduce(isl.Set.intersect, either).is_subset(values):
+            return True
+    return False
 
 
 def iterations_below(node: Node, program: Program, sizes: isl.Set | None = None) -> int:

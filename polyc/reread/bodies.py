@@ -25,10 +25,12 @@ from polyc.analysis.expressions.promoted import (
     SIGNED,
     VECTOR_EXTREMA,
     WHOLE,
+    as_call,
     branch_of,
     is_int,
     number_bytes,
     number_in,
+    value_of_call,
 )
 from polyc.analysis.expressions.reader import NotAffine, Substitution, Value, agree, piecewise, substitution, truth
 from polyc.analysis.expressions.selects import SELECTS, WHOLE_SELECT, is_conditional
@@ -163,6 +165,8 @@ class _Body:
         if isinstance(then, c.Ternary) and isinstance(now, c.Call) and now.function == WHOLE:
             types = {name: kind for name, kind in self.types.items() if name in self.statement.loops}
             return is_int(then, self.program.scop.arrays, types) and self.same(then, now.arguments[0])
+        if isinstance(then, c.Ternary) and isinstance(now, c.Call) and now.function in self.program.scop.expressions:
+            return self.same_call(then, now)
         if isinstance(then, c.Call) and isinstance(now, c.Call) and self.stands_for(now.function, then.function):
             now = replace(now, function=then.function)
         if isinstance(then, c.Binary) and isinstance(now, c.Literal):
@@ -187,6 +191,15 @@ class _Body:
             if not self.same_field(getattr(then, one.name), getattr(now, one.name)):
                 return False
         return True
+
+    def same_call(self, then: c.Ternary, now: c.Call) -> bool:
+        """Whether a call computes the expression that the statement has in its place."""
+        scop = self.program.scop
+        types = {name: kind for name, kind in self.types.items() if name in self.statement.loops}
+        call = as_call(then, {now.function: scop.expressions[now.function]})
+        if call is None or value_of_call(call, scop.expressions, scop.arrays, types) is None:
+            return False
+        return self.same_field(call.arguments, now.arguments)
 
     def is_kept(self, node: c.ArrayRef) -> bool:
         """Whether an element is read from a buffer, which has room for all that may be read."""

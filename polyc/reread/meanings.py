@@ -42,6 +42,11 @@ MEANINGS = {
 #else
 #define polyc_plain_simd
 #endif""",
+    "polyc_unjammed": """#if defined(__GNUC__) && !defined(__clang__) /* jammed, the loop would have no vectors */
+#define polyc_unjammed() __asm__ volatile ("")
+#else
+#define polyc_unjammed() (void)0
+#endif""",
     "polyc_threads": "#define polyc_threads(worth) (worth)",
     "polyc_several": """#ifdef _OPENMP
 #define polyc_several() \\

@@ -27,7 +27,7 @@ from polyc.reread.blocks.read_owners import owner_faults
 from polyc.reread.blocks.read_streams import row_faults
 from polyc.reread.counters import counter_faults
 from polyc.reread.literal import Form, form_of
-from polyc.reread.loaded import without_loaded
+from polyc.reread.loaded import without_loaded, without_steady
 from polyc.reread.parts import Refused
 from polyc.reread.polynomial import Polynomial, plus, polynomial, times
 
@@ -72,6 +72,7 @@ def _faults(program: Program, step: Step, vectors: Mapping[str, tuple[str, int, 
         "downward": lambda: _pairs(_unlabelled(step), _same_turned),
         "first values": lambda: _pairs(_unlabelled(step), _same_values),
         "endings": lambda: ending_faults(program, step.before, step.after),
+        "steady": lambda: _steady_faults(program, step),
         "loaded": lambda: _loaded_faults(program, step),
         "members": lambda: _member_faults(program.scop, step),
         "flat": lambda: _pairs(step, _Flat({a.printed_name: a for a in program.scop.arrays.values() if a.flat}).same),
@@ -299,6 +300,17 @@ def _loaded_faults(program: Program, step: Step) -> list[Fault]:
         return [refused.fault]
     same = form_of(found) == form_of(step.before)
     return [] if same else [Fault("text", "statements were lost with what is read before the loops", "")]
+
+
+def _steady_faults(program: Program, step: Step) -> list[Fault]:
+    """New constants before loops, in the places of elements that stay as they are."""
+    taken = program.scop.used_names | {word for item in step.before for n in c.walk(item) for word in _words_of(n)}
+    try:
+        found = without_steady(program.scop, step.before, step.after, set(taken))
+    except Refused as refused:
+        return [refused.fault]
+    same = form_of(found) == form_of(step.before)
+    return [] if same else [Fault("text", "statements were lost with what is read before a loop", "")]
 
 
 def _words_of(node: c.Node) -> list[str]:

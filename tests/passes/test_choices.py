@@ -646,3 +646,26 @@ def test_functions_of_the_file_are_computed_where_they_are_asked_for(name: str, 
     scop = region_of(MIXING, tmp_path).scop
     assert name in _plain(scop)
     assert name not in _plain(replace(scop, own_functions=frozenset({name})))
+
+
+WINDOWED = """
+void f(float a[8][64], int k[8][64], float out[8][64])
+{
+#pragma scop
+    for (int y = 0; y < 8; y++)
+        for (int x = 0; x < 64; x++) {
+            float s = 0;
+            for (int d = LOW; d <= 2; d++)
+                s += a[y][(x + d) & 63];
+            out[y][x] = k[y][x] < 0 ? 0.1f : s * 0.5f;
+        }
+#pragma endscop
+}
+"""
+
+
+@pytest.mark.parametrize(("low", "in_vectors"), [("-2", True), ("(x < 2 ? -x : -2)", False)])
+def test_no_choice_is_made_where_loops_inside_keep_a_loop_from_vectors(
+    low: str, in_vectors: bool, tmp_path: Path
+) -> None:
+    assert ("= polyc_selectf(" in text_of(WINDOWED.replace("LOW", low), tmp_path)) == in_vectors

@@ -72,7 +72,7 @@ void f(unsigned char a[256], unsigned char b[8][64])
 #pragma scop
     for (int i = 0; i < 8; i++)
         for (int x = 0; x < 64; x++)
-            b[i][x] = a[(x * 8 / 15 + i) & 15];
+            b[i][x] = a[(x * 8 / 15 + i) & (16 - 1)];
 #pragma endscop
 }
 """
@@ -170,8 +170,35 @@ void f(int n, int m, int by, double *restrict c, float *restrict a)
 """
 
 
+CODES = """
+static inline int code(char c) { return c == 'A' ? 0 : c == 'C' ? 1 : c == 'G' ? 2 : 3; }
+static int wrapped(int i) { return i < 0 ? i + 64 : i >= 64 ? i - 64 : i; }
+void f(char a[100], int at[100], int s[4][64], int t[100], unsigned short w[100])
+{
+#pragma scop
+    for (int i = 1; i < 100; i++)
+        t[i] += t[i - 1] + s[code(a[i])][wrapped(at[i] + 1)] + s[0][wrapped(w[i])];
+#pragma endscop
+}
+"""
+
+
 def test_a_choice_of_steps_that_a_size_has_stays(tmp_path: Path) -> None:
     """`i` is a product with `by`: the check of the text knows no value of a constant for it."""
     found = compile_region(region_of(STEPS, tmp_path), Options())
     assert not [r for r in found.program.remarks if r.code == "verification-failed"]
     assert "const long" not in found.text
+
+
+def test_calls_in_subscripts_that_data_decide_stay(tmp_path: Path) -> None:
+    found = printed(CODES, tmp_path)
+    assert "s[code(a[i])][wrapped(at[i] + 1)]" in found[2].text, found[2].text
+    assert messages(found) == []
+
+    def other(node: c.Node) -> c.Node | None:
+        match node:
+            case c.Call(function="wrapped", arguments=(c.Binary(left=left),)):
+                return replace(node, arguments=(left,))
+        return None
+
+    assert any("is another one" in message for message in messages(found, rewritten(found, other)))

@@ -10,7 +10,8 @@ import islpy as isl
 from polyc.analysis.expressions.constants import literal_value
 from polyc.analysis.expressions.reader import NotAffine, Reader, parameter_space, piecewise
 from polyc.model import ctree as c
-from polyc.model.scop import Array, CType, Scop, Statement
+from polyc.model.scop import Array, CType, Function, Scop, Statement
+from polyc.records import fields, replace
 
 WHOLE = "polyc_int"
 """The macro around a choice that is converted to a narrower type (`codegen/text/macros.py`)."""
@@ -98,6 +99,50 @@ def without_idle_casts(expr: c.Expr, arrays: Mapping[str, Array], loops: Mapping
         return None
 
     return c.rewrite(expr, change)
+
+
+def value_of_call(
+    call: c.Call, functions: Mapping[str, Function], arrays: Mapping[str, Array], loops: Mapping[str, CType]
+) -> c.Expr | None:
+    """The expression that a call of the file's stands for, where its arguments have the types of the parameters."""
+
+    def fits(argument: c.Expr, wanted: CType) -> bool:
+        match argument:
+            case c.Cast(type=text) if text == wanted.text:
+                return True
+            case c.ArrayRef(array=array) if array in arrays:
+                if replace(arrays[array].element, text=wanted.text) == wanted and wanted.text != "_Bool":
+                    return True
+        return wanted.text == "int" and is_int(argument, arrays, loops)
+
+    function = functions.get(call.function)
+    if function is None or len(call.arguments) != len(function.parameters):
+        return None
+    given = dict(zip((name for name, _ in function.parameters), call.arguments, strict=True))
+    if not all(fits(given[name], wanted) for name, wanted in function.parameters):
+        return None
+    return c.rewrite(function.value, lambda node: given.get(node.name) if isinstance(node, c.Name) else None)
+
+
+def as_call(expr: c.Expr, functions: Mapping[str, Function]) -> c.Call | None:
+    """The call of one of the functions that may have stood in the place of an expression."""
+
+    def matches(pattern: object, part: object) -> bool:
+        if isinstance(pattern, c.Name) and pattern.name in names:
+            assert isinstance(part, c.Expr)
+            return c.unlabelled(given.setdefault(pattern.name, part)) == c.unlabelled(part)
+        if isinstance(pattern, tuple) and isinstance(part, tuple):
+            return len(pattern) == len(part) and all(map(matches, pattern, part))
+        if not isinstance(pattern, c.Node):
+            return pattern == part
+        own = [one.name for one in fields(pattern) if one.name != "span"]
+        return type(pattern) is type(part) and all(matches(getattr(pattern, k), getattr(part, k)) for k in own)
+
+    for name, function in functions.items():
+        names, given = [key for key, _ in function.parameters], dict[str, c.Expr]()
+        if matches(function.value, expr):
+            return c.Call(name, tuple(given[key] for key in names))
+    return None
 
 
 def is_of_constants(choice: c.Ternary) -> bool:

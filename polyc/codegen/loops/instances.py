@@ -17,11 +17,13 @@ from polyc.analysis.expressions.promoted import (
     ROUNDED,
     VECTOR_EXTREMA,
     WHOLE,
+    as_call,
     branch_of,
     is_int,
     is_of_constants,
     number_bytes,
     number_in,
+    value_of_call,
 )
 from polyc.analysis.expressions.reader import agree, truth
 from polyc.analysis.expressions.selects import has_choices
@@ -36,6 +38,7 @@ from polyc.model import ctree as c
 from polyc.model.program import Buffer, Hoist, Program
 from polyc.model.scop import Access, AccessKind, Array, CType, Statement, Value
 from polyc.model.tree import Domain, Member, Role, partial_schedule
+from polyc.nests.strides import has_uneven_loops
 from polyc.poly import at_sizes, constant_of, everywhere, names, pinned, set_name, sets
 from polyc.records import dataclass, field, replace
 
@@ -126,7 +129,11 @@ class InstancePrinter:
             or self.program.scop.own_functions & (ABSOLUTE | ROOTS.keys())
         ):
             return body
-        if not self._is_in_vectors():
+        member = self._innermost()
+        if member is None or not makes_vectors(self.program, member):
+            return body
+        members = list(self.members.values())
+        if has_uneven_loops(member, members[: members.index(member)], self.program):
             return body
         found = choices_of(self.program, self.statement, self._ran(), lambda node: self._buffer(node) is not None)
         return found.taken(body)
@@ -373,6 +380,17 @@ class InstancePrinter:
             return self._spelled(node)
         return None
 
+    def _called(self, node: c.Node) -> c.Call | None:
+        """A choice that data decide, as the call that it was written as: of functions that are optimised by themselves
+        gcc makes fewer jumps, and computes what stays the same once."""
+        if not isinstance(node, c.Ternary) or self.program.options.gpu:
+            return None
+        scop, types = self.program.scop, dict(zip(self.statement.loops, self.statement.loop_types, strict=True))
+        call = as_call(node, scop.expressions)
+        if call is None or not any(isinstance(one, c.ArrayRef) for one in c.walk(call)):
+            return None
+        return None if value_of_call(call, scop.expressions, scop.arrays, types) is None else call
+
     def _spelled(self, node: c.Ternary) -> c.Expr | None:
         """A value that has a name in the user's text, in its type."""
         found = in_loops(node, self._plain, self._types)
@@ -443,7 +461,7 @@ class InstancePrinter:
                 own = zip(buffer.extents, subscripts, strict=True)
                 subscripts = tuple(c.Literal("0") if constant_of(extent) == 1 else s for extent, s in own)
             return self.cell(array, buffer, name, _around(buffer, subscripts), node.ref)
-        written = tuple(c.rewrite(s, self._change) for s in node.subscripts)
+        written = tuple(c.rewrite(c.rewrite(s, self._called), self._change) for s in node.subscripts)
         if buffer is not None and buffer.corner is not None:
             if access is None or not access.loose or len(written) != array.rank:
                 raise InternalError(f"an access to {array.c_name} that is not affine goes to a buffer")

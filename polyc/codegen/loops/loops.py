@@ -21,6 +21,7 @@ from polyc.codegen.loops.named import with_named_choices
 from polyc.codegen.loops.naming import Namer
 from polyc.codegen.loops.origins import LoopOrigins
 from polyc.codegen.loops.to_isl import MOST_SHIFTED, to_isl
+from polyc.codegen.loops.unjammed import without_jam
 from polyc.codegen.text.macros import MACROS, MAX, MIN
 from polyc.codegen.text.printer import ATOMIC, UNROLL_ON_CPU
 from polyc.errors import InternalError
@@ -344,7 +345,7 @@ class LoopPrinter:
             block = with_named_choices(
                 block, name, self.spelled, lambda wish, used: self.namer.fresh(wish, inner.names | used)
             )
-        block = with_branches(block, self.program, selects)
+        block = without_jam(with_branches(block, self.program, selects), name)
         pragmas = self.pragmas(member, condition, block, together)
         if member is not None and member.vector and not member.parallel and _is_short(start, condition, step):
             pragmas = ()

@@ -55,7 +55,17 @@ def in_loops(written: c.Expr, values: Mapping[str, c.Expr], types: Mapping[str, 
 
 
 def _with(written: c.Expr, values: Mapping[str, c.Expr]) -> c.Expr:
-    return c.rewrite(written, lambda node: values.get(node.name) if isinstance(node, c.Name) else None)
+    """An expression with values in the places of names, and numbers in those of what they make: `x & (256 - 1)`."""
+
+    def change(node: c.Node) -> c.Node | None:
+        match node:
+            case c.Name(name=name):
+                return values.get(name)
+            case c.Binary() if (number := constant(node)) is not None and number >= 0:
+                return c.Literal(str(number))
+        return None
+
+    return c.rewrite(written, change)
 
 
 def _is_quotient(part: c.Node) -> bool:
@@ -73,7 +83,7 @@ def _is_known(part: c.Node, values: Mapping[str, c.Expr], types: Mapping[str, CT
         case c.Name(name=name):  # unsigned ones may wrap
             return name in types and types[name].signed and _is_sum(values.get(name, part))
         case c.Binary(op="/" | "%" | "&" | ">>", right=right):  # a quotient of sizes is a parameter
-            return isinstance(right, c.Literal)
+            return constant(right) is not None
         case c.Binary(op="*", left=left, right=right):
             return isinstance(left, c.Literal) or isinstance(right, c.Literal)
         case c.Binary(op=op):

@@ -31,6 +31,9 @@ PLAIN_SIMD = "polyc_plain_simd"
 OUTER_SIMD = "polyc_outer_simd"
 """Before a loop with loops in it, of which clang makes none."""
 
+UNJAMMED = "polyc_unjammed"
+"""In a loop that gcc is not to unroll and jam: code with an effect that nobody may leave out, and no instruction."""
+
 
 IN_VECTORS = (
     *(macro for macros in (EXTREMA, VECTOR_EXTREMA, ROOTS, ROUNDED, SELECTS) for macro in macros.values()),
@@ -177,6 +180,11 @@ MACROS = {
 #define {PLAIN_SIMD} _Pragma("GCC ivdep")
 #else
 #define {PLAIN_SIMD}
+#endif""",
+    UNJAMMED: f"""#if defined(__GNUC__) && !defined(__clang__) /* jammed, the loop would have no vectors */
+#define {UNJAMMED}() __asm__ volatile ("")
+#else
+#define {UNJAMMED}() (void)0
 #endif""",
     THREADS: f"#define {THREADS}(worth) (worth)",
     SEVERAL: _more_threads(SEVERAL, 1),

@@ -35,7 +35,7 @@ from polyc.frontend.text.asserts import ASSERTED
 from polyc.frontend.text.chunks import Chunks
 from polyc.frontend.text.places import Places
 from polyc.model import ctree as c
-from polyc.model.scop import CType, Storage
+from polyc.model.scop import CType, Function, Storage
 from polyc.records import dataclass, field, replace
 
 LARGEST = 64
@@ -144,6 +144,21 @@ class Helpers:
         if repeats_calls(found):
             return call
         return found if size(found) <= LARGEST * (4 if anywhere else 1) else call
+
+    def of_numbers(self, hidden: set[str]) -> dict[str, Function]:
+        """The functions that were looked at, as far as they compute something of their arguments alone.
+
+        hidden: names that stand for something else where they are called
+        """
+        found: dict[str, Function] = {}
+        for name, helper in self.known.items():
+            if helper is None or helper.shared or helper.constants or name in hidden:
+                continue
+            types = {key: canonical(shape.element) for key, shape in helper.parameters if not shape.dims}
+            if len(types) == len(helper.parameters) and all(types.values()) and types.keys() == helper.uses.keys():
+                own = ((key, replace(shape.element, text=types[key] or "")) for key, shape in helper.parameters)
+                found[name] = Function(tuple(own), helper.value)
+        return found
 
     def is_pure(self, expr: c.Expr) -> bool:
         """Whether it changes nothing, so that it does not matter how often it is evaluated."""

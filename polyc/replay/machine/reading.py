@@ -22,7 +22,7 @@ MACROS = {
     "((unsigned long)(a_end) <= (unsigned long)(b) || (unsigned long)(b_end) <= (unsigned long)(a))",
 }
 OTHERS = re.compile(
-    r"polyc_(?:stream|fence|put|bytes|ranges?|all_apart|int|flag|v?f(?:max|min)f?|select[fi]?|sqrtf?|(?:floor|ceil|trunc|round)f?|pays|threads|several|many|tiles|(?:lookup|pair|either)\w*)"
+    r"polyc_(?:stream|fence|put|bytes|ranges?|all_apart|int|flag|v?f(?:max|min)f?|select[fi]?|sqrtf?|(?:floor|ceil|trunc|round)f?|pays|threads|unjammed|several|many|tiles|(?:lookup|pair|either)\w*)"
 )
 """Macros with a form for each processor: they are run as what they are for."""
 _SIMD = re.compile(r"polyc_(?:plain_|outer_)?simd")

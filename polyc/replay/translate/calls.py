@@ -164,7 +164,7 @@ def of_polyc(e: Expressions, name: str, node: c_ast.FuncCall, arguments: list[c_
             return number(1)  # a variable that has no other name
         a, a_end, b, b_end = (e.address(pointer) for pointer in found if pointer is not None)
         return Value(f"({a_end} <= {b} or {b_end} <= {a})", INT, truth=True)
-    if name in ("polyc_pays", "polyc_threads", "polyc_several", "polyc_many", "polyc_tiles"):
+    if name in ("polyc_pays", "polyc_threads", "polyc_unjammed", "polyc_several", "polyc_many", "polyc_tiles"):
         return number(1)
     if name == "polyc_ranges":
         return Value("ranges.clear()", INT)

@@ -1,0 +1,42 @@
+"""Vector loops below a loop that gcc would unroll and jam, where a row is no sum of products of its variable."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from polyc.model.program import Options
+from polyc.pipeline import compile_region
+from polyc.runtime.check import check
+from tests.programs import region_of
+
+TEXT = """
+void f(int n, int m, int head, float a[n][m], float ir[n][m], float s[m])
+{{
+#pragma scop
+    for (int p = 0; p < n; p++)
+        for (int b = 0; b < m; b++)
+            s[b] += a[{row}][b] * ir[p][b];
+#pragma endscop
+}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("row", "is_unjammed"),
+    [
+        ("(p + head) % n", True),
+        ("p / 2", True),
+        ("p + 1 < n ? p + 1 : n - 1", True),
+        ("p", False),
+        ("n - 1 - p", False),
+    ],
+)
+def test_rows_that_gcc_would_compute_in_the_inner_loop(row: str, is_unjammed: bool, tmp_path: Path) -> None:
+    region = region_of(TEXT.format(row=row), tmp_path)
+    found = compile_region(region, Options(tile_sizes=None))
+    assert found.verified
+    assert not [r for r in found.program.remarks if r.code.startswith("text-")]
+    assert ("polyc_unjammed();\n" in found.text) == is_unjammed, found.text
+    assert check(region, found, sizes=(1, 5, 8)) == []

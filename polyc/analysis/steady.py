@@ -13,6 +13,9 @@ from polyc.analysis.readable import readable
 from polyc.model import ctree as c
 from polyc.model.scop import Array, Scop
 
+LARGEST = 16
+"""Bytes of an element that is copied: a complex number. Of larger structs a loop reads a part."""
+
 
 def is_steady(scop: Scop, around: Sequence[c.For], loop: c.For, cell: c.ArrayRef) -> bool:
     """Whether an element is there wherever a loop begins, and no iteration of the loop writes it.
@@ -24,7 +27,9 @@ def is_steady(scop: Scop, around: Sequence[c.For], loop: c.For, cell: c.ArrayRef
     """
     arrays = {array.printed_name: array for array in scop.arrays.values() if array.rank and not array.root}
     array = arrays.get(cell.array)
-    if array is None or array.element.kind not in ("int", "float") or len(cell.subscripts) != array.rank:
+    if array is None or len(cell.subscripts) != array.rank:
+        return False
+    if array.element.kind not in ("int", "float", "struct") or not 0 < array.element.size_bytes <= LARGEST:
         return False
     if any(isinstance(node, c.Call) and node.function in scop.own_functions for node in c.walk(loop)):
         return False

@@ -40,3 +40,25 @@ def test_rows_that_gcc_would_compute_in_the_inner_loop(row: str, is_unjammed: bo
     assert not [r for r in found.program.remarks if r.code.startswith("text-")]
     assert ("polyc_unjammed();\n" in found.text) == is_unjammed, found.text
     assert check(region, found, sizes=(1, 5, 8)) == []
+
+
+TABLE = """
+void f(int n, int m, const float t[64], float a[n][m], float s[m])
+{
+#pragma scop
+    for (int p = 0; p < n; p++)
+        for (int b = 0; b < m; b++) {
+            int w = (3 * p) % 64;
+            s[b] += a[p][b] * t[w];
+        }
+#pragma endscop
+}
+"""
+
+
+def test_a_place_in_a_table_that_the_loop_names(tmp_path: Path) -> None:
+    region = region_of(TABLE, tmp_path)
+    found = compile_region(region, Options(tile_sizes=None))
+    assert found.verified
+    assert "polyc_unjammed();\n" in found.text
+    assert check(region, found, sizes=(1, 5, 70)) == []

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from polyc.analysis.expressions.facts import mentions
 from polyc.codegen.text.macros import UNJAMMED
 from polyc.model import ctree as c
@@ -19,7 +21,6 @@ def without_jam(block: c.Stmt, loop: str) -> c.Stmt:
               times as long, or ten, of floats
     """
     items = [item for item in c.items(block) if not isinstance(item, c.Note)]
-    named = [item for item in items if isinstance(item, c.Decl) and item.init is not None]
     loops = [item for item in items if not isinstance(item, c.Decl)]
     match loops:
         case [c.For(init=c.Decl(name=inner), body=body, pragmas=pragmas)] if any("simd" in one for one in pragmas):
@@ -27,11 +28,26 @@ def without_jam(block: c.Stmt, loop: str) -> c.Stmt:
         case _:
             return block
     rows = [row for one in nodes if isinstance(one, c.ArrayRef) for row in one.subscripts]
-    read = {name for row in rows for name in mentions(row)}
-    rows += [item.init for item in named if item.name in read and item.init is not None]
+    read = {name for row in rows for part in c.walk(row) for name in _variable(part)}
+    rows += [value for item in (*items, *nodes) for name, value in _values(item) if name in read]
     if any(isinstance(one, c.For) for one in nodes) or not any(_is_uneven(row, loop, inner) for row in rows):
         return block
     return c.Block((c.ExprStmt(c.Call(UNJAMMED, ())), *c.items(block)))
+
+
+def _variable(node: c.Node) -> Iterator[str]:
+    match node:
+        case c.Name(name=name) | c.ArrayRef(array=name, subscripts=()):
+            yield name
+
+
+def _values(node: c.Node) -> Iterator[tuple[str, c.Expr]]:
+    """A variable, and what is set to it."""
+    match node:
+        case c.Decl(name=name, init=value) if value is not None:
+            yield name, value
+        case c.Assign(op="=", target=target, value=value):
+            yield from ((name, value) for name in _variable(target))
 
 
 def _is_uneven(row: c.Expr, loop: str, inner: str) -> bool:

@@ -1,7 +1,9 @@
-"""Elements that a vector loop reads under a condition, and that stay as they are: read once before it.
+"""Elements that a vector loop reads, and that stay as they are: read once before it (scalar replacement, Callahan, Carr
+and Kennedy, PLDI 1990), where C compilers do not see that they stay.
 
-C compilers may not read in vain what is below a condition, nor once what a store of the loop might change: gcc makes no
-vectors of such a loop (shortest paths with their next hops take four times as long).
+They may not read in vain what is below a condition, nor once what a store of the loop might change, to the same array
+or through a pointer. Of a loop with the first gcc makes no vectors (shortest paths with their next hops take four times
+as long); in one that a pragma calls free of dependences it loads the second anew for each vector.
 
 rewrite:  for (j) if (u > d[j]) n[i][j] = n[i][k];
           ->  { const int n_kept = n[i][k]; for (j) if (u > d[j]) n[i][j] = n_kept; }
@@ -11,16 +13,19 @@ requires: they are there, and no iteration writes them (`is_steady`)
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence, Set
+from itertools import islice
 
 from polyc.analysis.expressions.facts import lvalues, mentions
 from polyc.analysis.steady import is_steady
 from polyc.codegen.text.printer import VECTORS
 from polyc.model import ctree as c
-from polyc.model.scop import Scop
+from polyc.model.scop import Scop, Storage
 from polyc.records import replace
 
 Body = tuple[c.Stmt, ...]
 SUFFIX = "_kept"
+MOST = 8
+"""Constants of a loop: more take the registers that its vectors need."""
 
 
 def with_steady(body: Body, scop: Scop) -> Body:
@@ -28,7 +33,8 @@ def with_steady(body: Body, scop: Scop) -> Body:
     nodes = [node for item in body for node in c.walk(item)]
     local = {node.name for node in nodes if isinstance(node, c.Decl)}
     taken = set(scop.used_names) | local | {node.function for node in nodes if isinstance(node, c.Call)}
-    types = {array.printed_name: array.element.text for array in scop.arrays.values()}
+    arrays = {array.printed_name: array for array in scop.arrays.values()}
+    pointed = {name for name, array in arrays.items() if array.storage is Storage.ARGUMENT}
 
     def name_for(array: str) -> str:
         name = wish = c.as_word(array) + SUFFIX
@@ -55,10 +61,12 @@ def with_steady(body: Body, scop: Scop) -> Body:
     def kept(loop: c.For, around: Sequence[c.For]) -> c.Stmt:
         cells = [cell for cell in dict.fromkeys(_invariants(loop)) if cell.array not in local]
         asked = {c.unlabelled(cell) for cell in _conditional(loop.body)}
+        stored = {node.array for node in lvalues(loop.body) if isinstance(node, c.ArrayRef)} - local
         if not asked & set(cells):
-            return loop
-        found = {cell: name_for(cell.array) for cell in cells if is_steady(scop, around, loop, cell)}
-        declared = (c.Decl(f"const {types[cell.array]}", name, (), cell) for cell, name in found.items())
+            cells = [cell for cell in cells if cell.array in stored or (stored and pointed & {cell.array, *stored})]
+        steady = (cell for cell in cells if is_steady(scop, around, loop, cell))
+        found = {cell: name_for(cell.array) for cell in islice(steady, MOST)}
+        declared = (c.Decl(f"const {arrays[cell.array].element.text}", name, (), cell) for cell, name in found.items())
 
         def change(part: c.Node) -> c.Node | None:
             name = found.get(c.unlabelled(part)) if isinstance(part, c.ArrayRef) else None

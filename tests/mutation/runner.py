@@ -119,7 +119,7 @@ WHERE = {
     "edges": ("upwind", "classes", "clamped"),
     "jam": ("streams", "solve", "upper"),
     "spread": ("filter", "columns", "own_rows", "where_largest", "row_sums"),
-    "rejoin": ("rejoined", "turns_of_rows"),
+    "rejoin": ("rejoined", "turns_of_rows", "started"),
     "feed": ("counted",),
     "ahead": ("scattered",),
     "prefetch": ("blocks",),

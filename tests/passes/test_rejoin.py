@@ -349,3 +349,54 @@ def test_the_sum_and_the_count_of_a_window_share_its_loops(tmp_path: Path) -> No
     assert beside
     assert all(line.startswith("s += ") for line in beside)
     assert check(region, result, sizes=(1, 2, 7)) == []
+
+
+BEGUN = """
+void f(int n, int m, int a[n + 1][m + 1], int d[n + 1][m + 1], int c[m + 1], int best[n + 1])
+{
+#pragma scop
+    for (int i = 1; i <= n; i++) {
+        for (int k = 1; k <= m; k++) {
+            a[i][k] = 1000;
+            if (a[i - 1][k - 1] + c[k] < a[i][k])
+                a[i][k] = a[i - 1][k - 1] + c[k];
+            d[i][k] = 2000;
+            if (d[i][k - 1] + 3 < d[i][k])
+                d[i][k] = d[i][k - 1] + 3;
+            if (a[i][k - 1] + 1 < d[i][k])
+                d[i][k] = a[i][k - 1] + 1;
+        }
+        best[i] = 4000;
+        for (int k = 1; k <= m; k++)
+            if (a[i][k] + best[i - 1] < best[i])
+                best[i] = a[i][k] + best[i - 1];
+    }
+#pragma endscop
+}
+"""
+
+
+def test_constants_are_set_where_a_serial_nest_reads_them(tmp_path: Path) -> None:
+    """Not in nests of their own, from which the recurrence would load them again."""
+    region = region_of(BEGUN, tmp_path)
+    result = compile_region(region, Options())
+    assert result.verified
+    assert not [r for r in result.program.remarks if r.code == "verification-failed"]
+    lines = [line.strip() for line in result.text.split("as it was written")[0].splitlines()]
+    at = {
+        name: lines.index(f"{name} = {value};")
+        for name, value in (("a[i][k]", 1000), ("d[i][k]", 2000), ("best[i]", 4000))
+    }
+    loops = [k for k, line in enumerate(lines) if line.startswith("for (int k")]
+    assert loops[0] < min(at["a[i][k]"], at["d[i][k]"])
+    assert check(region, result, sizes=(1, 2, 7)) == []
+
+
+READ_BEFORE = BEGUN.replace("a[i][k] = 1000;", "d[i][k - 1] += a[i][k]; a[i][k] = 1000;")
+
+
+def test_not_before_what_read_the_old_value(tmp_path: Path) -> None:
+    region = region_of(READ_BEFORE, tmp_path)
+    result = compile_region(region, Options())
+    assert not [r for r in result.program.remarks if r.code == "verification-failed"]
+    assert check(region, result, sizes=(1, 2, 7)) == []

@@ -13,9 +13,18 @@ from polyc.cost.footprints import stays_in_caches
 from polyc.cost.recurrences import carried_by, hides, innermost_bands
 from polyc.model import ctree as c
 from polyc.model.program import Program
-from polyc.model.scop import Access
-from polyc.model.tree import Band, Domain, Extension, Filter, Mark, Member, Node, Role, Sequence, walk
-from polyc.nests.nest import Outer, chain, follows, has_loops, innermost_loops, joined_member, loops_around, steps_of
+from polyc.model.scop import Access, AccessKind
+from polyc.model.tree import LEAF, Band, Domain, Extension, Filter, Mark, Member, Node, Role, Sequence, walk
+from polyc.nests.nest import (
+    Outer,
+    chain,
+    follows,
+    has_loops,
+    innermost_loops,
+    joined_member,
+    loops_around,
+    steps_of,
+)
 from polyc.nests.samples import sample_parameters
 from polyc.nests.strides import UNROLLED, most_iterations, strides_of
 from polyc.passes.loops.siblings import Siblings
@@ -37,7 +46,8 @@ def rejoin_recurrences(program: Program) -> Program:
               statements store to elements of one array, `a[2 * i]` and `a[2 * i + 1]`. Or all of an innermost loop of
               the source, with the loops around it that were taken apart: if no value goes from one iteration to
               another, so that C compilers make vectors of it as a whole, and each element is loaded once; or if a core
-              does the rest while it waits for a sum
+              does the rest while it waits for a sum. Or a serial nest of the source, and statements that set
+              constants for it
     ensures:  each recurrence has its order. A core waits for all of them at once, and not for one after the other;
               lines of the cache are written once
     source:   ours; loop fusion for instruction-level parallelism (Callahan, Carr, Kennedy 1990)
@@ -67,6 +77,8 @@ class _Rejoiner:
             case Band() if _in_registers(node):
                 return node
             case Sequence():
+                if not above and (nests := self.begun(node)) is not node:
+                    return self.at(nests, above)
                 if not above and (whole := self.wholes(node, above)) is not node:
                     return self.at(whole, above)
                 if not above and (loops := self.siblings.loops(node, above)) is not node:
@@ -105,6 +117,76 @@ class _Rejoiner:
             return node
         steps = [step for one in done for step in ([one] if isinstance(one, Filter) else one)]
         return steps[0].child if len(steps) == 1 else Sequence(tuple(steps))
+
+    def begun(self, node: Sequence) -> Node:
+        """The steps with constants that a serial nest behind them reads at once set in that nest, where they were
+        written: what was set in the same iteration need not be loaded."""
+        steps, moved = list(node.children), False
+        for first in [step for step in node.children if self.sets_constants(step)]:
+            at = steps.index(first)
+            met = (k for k in range(at + 1, len(steps)) if self.siblings.related(first, steps[k], ()))
+            k = next(met, None)
+            nest = None if k is None else self.with_start(first, steps[k])
+            if k is None or nest is None:
+                continue
+            steps[k] = Filter(first.filter.union(steps[k].filter), nest)
+            self.joined.append(tuple(sorted(names(steps[k].filter))))
+            del steps[at]
+            moved = True
+        if not moved:
+            return node
+        return steps[0].child if len(steps) == 1 else Sequence(tuple(steps))
+
+    def sets_constants(self, step: Filter) -> bool:
+        """Whether a step is one statement in loops that carry nothing, and reads no element."""
+        if len(names(step.filter)) != 1 or not self.is_written(step) or not isinstance(step.child, Band):
+            return False
+        (statement,) = (self.siblings.program.statements[name] for name in names(step.filter))
+        return _is_plain(step.child) and not any(a.kind is AccessKind.READ for a in statement.accesses)
+
+    def with_start(self, first: Filter, nest: Filter) -> Node | None:
+        """A nest with a statement that sets constants where the source has it; None where its loops are others, or
+        another statement of the nest would touch the same elements in another order."""
+        source = self.loops[names(first.filter)[0]]
+        around = [self.loops.get(name, ()) for name in names(nest.filter)]
+        if not isinstance(nest.child, Band) or nest.child.members[0].coincident or not _is_as_made(nest.child):
+            return None
+        if not all(one and one[0] is source[0] for one in around):
+            return None
+        return self.started(nest.child, first, source, ())
+
+    def started(self, node: Node, first: Filter, source: tuple[Band, ...], above: tuple[Member, ...]) -> Node | None:
+        """The node with the statement in front of what was inside of the same loops of the source."""
+        left = source[len(above) :]
+        match node:
+            case Band(members=members) if 0 < len(members) <= len(left):
+                if not all(follows(m, loop) for m, loop in zip(members, left, strict=False)):
+                    return None
+                child = self.started(node.child, first, source, (*above, *members))
+                joined = (_joined_by(m, loop, first.filter) for m, loop in zip(members, left, strict=False))
+                return None if child is None else Band(tuple(joined), False, child)
+            case _ if not left:
+                ran = isl.UnionMap.from_union_pw_aff(above[-1].schedule).domain()
+                steps = tuple(steps_of(ran, node))
+                if any(self.siblings.leads(step, first, tuple(b.members[0] for b in source)) for step in steps):
+                    return None
+                return Sequence((Filter(first.filter, LEAF), *steps))
+            case Sequence(children=steps):
+                touching = [k for k, step in enumerate(steps) if self.siblings.related(first, step, ())]
+                if not touching:
+                    return None
+                at, *others = touching
+                if any(
+                    self.siblings.leads(steps[k], first, tuple(b.members[0] for b in source[: len(above)]))
+                    for k in others
+                ):
+                    return None
+                child = self.started(steps[at].child, first, source, above)
+                if child is None:
+                    return None
+                both = Filter(steps[at].filter.union(first.filter), child)
+                return Sequence((*steps[:at], both, *steps[at + 1 :]))
+        return None
 
     def goes_before(self, group: list[Filter], step: Filter, above: tuple[Member, ...]) -> bool:
         """Whether a step without loops needs nothing of the steps before it."""
@@ -278,6 +360,12 @@ def _is_as_made(band: Band) -> bool:
     return not any(isinstance(n, Mark | Extension) for n in nodes) and all(
         m.role in (Role.LOOP, Role.POINT) for n in nodes if isinstance(n, Band) for m in n.members
     )
+
+
+def _joined_by(member: Member, loop: Band, instances: isl.UnionSet) -> Member:
+    """A loop that runs a statement as well, which has the same loop in the source."""
+    added = loop.members[0].schedule.intersect_domain(instances)
+    return replace(member, schedule=member.schedule.union_add(added))
 
 
 def _inside(band: Band) -> Node:

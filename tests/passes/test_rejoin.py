@@ -400,3 +400,12 @@ def test_not_before_what_read_the_old_value(tmp_path: Path) -> None:
     result = compile_region(region, Options())
     assert not [r for r in result.program.remarks if r.code == "verification-failed"]
     assert check(region, result, sizes=(1, 2, 7)) == []
+
+
+def test_an_update_of_a_known_cell_is_no_scatter(tmp_path: Path) -> None:
+    """`a[i][k] += c[at[i]][k]`: data decide what is added, and not where."""
+    text = BEGUN.replace(
+        "int c[m + 1],", "int c[m + 1], const int s[8][m + 1], const unsigned char at[n + 1],"
+    ).replace("d[i][k] = 2000;", "a[i][k] += s[at[i] & 7][k]; d[i][k] = 2000;")
+    result = compile_region(region_of(text, tmp_path), Options())
+    assert not {"sequential-scatter", "scatter"} & {r.code for r in result.program.remarks}

@@ -102,6 +102,8 @@ def scatter_of(statement: Statement, arrays: Mapping[str, Array]) -> tuple[str, 
     operator, array, value = found
     if not may_split(operator, arrays[array].element):
         return None
+    if all(a.exact for a in statement.accesses if a.array == array):
+        return None  # data decide about what is combined with it
     own = sum(isinstance(n, c.ArrayRef) and n.array == array for n in c.walk(update))
     compound = isinstance(update, c.Assign) and update.op != "="
     if own != (1 if compound else 2) or (arrays[array].element.kind != "float" and not _is_whole(value, arrays)):

@@ -28,7 +28,8 @@ void f(int n, int m, int head, float a[n][m], float ir[n][m], float s[m])
     [
         ("(p + head) % n", True),
         ("p / 2", True),
-        ("p + 1 < n ? p + 1 : n - 1", True),
+        ("p + 3 < n ? p + 3 : n - 1", True),
+        ("p == 0 ? n - 1 : p - 1", False),
         ("p", False),
         ("n - 1 - p", False),
     ],

@@ -25,7 +25,7 @@ def without_jam(block: c.Stmt, loop: str) -> c.Stmt:
     named = [item for item in items if isinstance(item, c.Decl) and item.init is not None]
     loops = [item for item in items if not isinstance(item, c.Decl)]
     match loops:
-        case [c.For(init=c.Decl(name=inner), body=body, pragmas=pragmas)] if any("simd" in one for one in pragmas):
+        case [c.For(init=c.Decl(name=inner), body=body, pragmas=pragmas, nontemporal=())] if "omp simd" in pragmas:
             nodes = list(c.walk(body))
         case _:
             return block

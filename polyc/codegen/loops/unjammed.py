@@ -48,10 +48,10 @@ def _rows(cell: c.ArrayRef, values: Mapping[str, c.Expr]) -> list[c.Expr]:
 
 
 def _is_met_again(cells: Set[c.ArrayRef], loop: str) -> bool:
-    """Whether another iteration of a loop touches the same elements, as far as gcc sees: one that does not change with
-    it, or two of one array."""
-    arrays = [cell.array for cell in cells]
-    return len(set(arrays)) < len(arrays) or any(loop not in mentions(cell) for cell in cells)
+    """Whether another iteration of a loop touches the same elements, as far as gcc sees: such that do not change with
+    it, or two rows of one array."""
+    rows = {(cell.array, tuple(one for one in cell.subscripts if loop in mentions(one))) for cell in cells}
+    return len({array for array, _ in rows}) < len(rows) or any(not changing for _, changing in rows)
 
 
 def _steps(row: c.Expr, loop: str, inner: str) -> Iterator[c.Expr]:

@@ -88,6 +88,8 @@ def has_uneven_loops(member: Member, around: list[Member], program: Program) -> 
     for inner in (m for node in below if isinstance(node, Band) for m in node.members):
         both = [isl.UnionMap.from_union_pw_aff(m.schedule) for m in (*around, member, inner)]
         ran = reduce(isl.UnionMap.flat_range_product, both).intersect_domain(program.scop.domain).range()
+        if ran.is_empty():
+            continue  # a producer's, in a tile
         values = isl.Set.from_union_set(ran).intersect_params(program.scop.known)
         depth = len(around)
         either = (values.eliminate(isl.dim_type.set, depth + k, 1) for k in (0, 1))

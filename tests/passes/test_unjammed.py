@@ -23,12 +23,29 @@ void f(int n, int m, int head, float a[n][m], float ir[n][m], float s[m])
 """
 
 
+ROWS = """
+void f(float in[64][64], float ring[8][64])
+{
+#pragma scop
+    for (int i = 0; i < 64; i++)
+        for (int j = 1; j < 63; j++)
+            ring[i % 8][j] = in[i][j - 1] + in[i][j + 1];
+#pragma endscop
+}
+"""
+
+
+def test_rows_that_no_other_iteration_touches(tmp_path: Path) -> None:
+    assert "polyc_unjammed" not in compile_region(region_of(ROWS, tmp_path), Options(tile_sizes=None)).text
+
+
 @pytest.mark.parametrize(
     ("row", "is_unjammed"),
     [
         ("(p + head) % n", True),
         ("p / 2", True),
-        ("p + 1 < n ? p + 1 : n - 1", True),
+        ("p + 3 < n ? p + 3 : n - 1", True),
+        ("p == 0 ? n - 1 : p - 1", False),
         ("p", False),
         ("n - 1 - p", False),
     ],

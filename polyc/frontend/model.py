@@ -318,7 +318,12 @@ class Modeller:
             region.context = region.context.intersect(known)
         assume_rows(region, form.rows)
         named = (None, None) if at.marked.promised else (at.marked.live_out, self.options.live_out)  # of all of it
-        after = After(region, at.parsed.function, at.path, *named)
+        mentioned = {
+            n.array if isinstance(n, c.ArrayRef) else n.name
+            for n in c.walk(form.body)
+            if isinstance(n, c.ArrayRef | c.Name)
+        }
+        after = After(region, at.parsed.function, at.path, *named, mentioned)
         after.check()
         asked = asked_loops(at, region, form.body)
         return Material(region, form, converter, after, asked, span, end_line, values, each)

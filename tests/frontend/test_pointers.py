@@ -68,3 +68,26 @@ def test_too_many_ways(scop: Modeller) -> None:
     with pytest.raises(UserError) as caught:
         scop(program("double *t;", after))
     assert [d.code for d in caught.value.diagnostics] == ["aliased-pointer"]
+
+
+HELD = """
+struct view {{ double *at; int n; }};
+void f(int m, double *c, float *d)
+{{
+    struct view held = {{c, 1}};
+    const struct view *v = &held;
+#pragma polyc live-out({named})
+#pragma scop
+    for (int i = 0; i < m; i++) {{
+        v->at[i] = 0.3;
+        d[i] = 0.5f;
+    }}
+#pragma endscop
+}}
+"""
+
+
+@pytest.mark.parametrize(("named", "live"), [("c", {"v->at"}), ("c, d", {"v->at", "d"}), ("d", {"d"}), ("m", set())])
+def test_what_is_named_may_be_what_a_pointer_in_memory_leads_to(named: str, live: set[str], scop: Modeller) -> None:
+    found = scop(HELD.format(named=named))
+    assert {found.arrays[key].c_name for key in found.live_out} == live

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
+
 from pycparser import c_ast
 
 from polyc.analysis.expressions.facts import induction, read_outside_loops
@@ -26,6 +28,8 @@ class After:
     path: Path
     by_pragma: tuple[tuple[str, Span], ...] | None
     by_option: tuple[str, ...] | None
+    mentioned: Set[str] = frozenset()
+    """Keys of what the region names."""
     gone: dict[int, Escapes] = field(default_factory=dict)
     fresh: dict[str, bool] = field(default_factory=dict)
     """What `is_fresh` has answered, by key."""
@@ -57,9 +61,17 @@ class After:
         """Those of the written arrays that are needed after the region."""
         given = self.given
         if given is not None:
-            return given & written
+            return (given & written) | self.perhaps(given, written)
         symbols = [s for key in written if (s := self.region.symbol(key)) is not None]
         return frozenset(s.key for s in symbols if s.storage is not Storage.REGION and self.is_live(s))
+
+    def perhaps(self, given: frozenset[str], written: set[str]) -> frozenset[str]:
+        """Those of the written arrays that a pointer in memory leads to, `s->at`, and that may be one that the user
+        named and the region does not: nothing else in it can be meant."""
+        meant = [self.region.scope.symbols[key] for key in given - self.mentioned]
+        elements = {symbol.shape.element for symbol in meant if symbol.rank}
+        found = (s for key in written if (s := self.region.symbol(key)) is not None)
+        return frozenset(s.key for s in found if s.fixed is not None and s.rank and s.shape.element in elements)
 
     def is_live(self, symbol: Symbol) -> bool:
         """Whether the value of something declared outside of the region may be read after it."""

@@ -176,7 +176,9 @@ class _Body:
         if isinstance(then, c.Ternary) and isinstance(now, c.Cast):
             return self.same_number(then, now)
         if isinstance(then, c.Ternary) and isinstance(now, c.Name):  # a constant of a loop around
-            value = self.number(then)
+            value, declared = self.number(then), self.image.reader.names.get(now.name)
+            if value is None and isinstance(declared, c.Ternary):
+                return self.same(then, declared)
             return value is not None and self.agrees(value, now)
         if type(then) is not type(now):
             return False

@@ -70,14 +70,11 @@ def _in_subscript(node: c.Node, bound: Set[str], spelled: Mapping[c.Expr, str]) 
 
 
 def _is_plain(node: c.Node) -> bool:
-    """Whether it is a part of an affine expression of loops' variables, sizes and numbers, which C computes with a
-    sign."""
+    """Whether it is a part of an expression of loops' variables, sizes and numbers, which C computes with a sign."""
     if isinstance(node, c.Call):
         return node.function in MACROS
     if isinstance(node, c.Cast):
         return node.type in SIGNED
-    if isinstance(node, c.Binary) and node.op in ("*", "/", "%"):
-        return isinstance(node.right, c.Literal) or (node.op == "*" and isinstance(node.left, c.Literal))
     return isinstance(node, c.Name | c.Literal | c.Unary | c.Binary | c.Ternary)
 
 

@@ -63,7 +63,7 @@ def _statement(item: c.Stmt, place: Place) -> c.Stmt:
 
 def _declared(item: c.Decl, place: Place) -> c.Decl:
     if item.init is not None and item.type in ("long", "const long"):
-        whole = item.type == "const long" and _is_narrow(item.init, place)
+        whole = item.type == "const long" and _is_narrow(item.init, place) and place.fits(item.init)
         return replace(item, type="const int" if whole else item.type, init=_free(item.init, place))
     return _same(item, place)
 

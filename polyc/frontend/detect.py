@@ -47,6 +47,10 @@ MOST_TRIES, MOST_SECONDS = 60, 15.0
 ALIKE = 0.8
 """The share of a region's statements from which on a loop inside is expected to take as long."""
 
+LONG = 8.0
+"""Seconds of processor time that loops have taken in vain from which on a single one inside of them, with nearly all
+that they have, is not tried."""
+
 NO_FOR = "it is no 'for' loop: polyc does not know how often it runs"
 
 Judge = Callable[[Region], str | None]
@@ -98,6 +102,8 @@ class Unfinished(str):
 
     statements = 0
     """How many they have."""
+    slow = False
+    """Whether that took LONG."""
 
 
 @dataclass(slots=True)
@@ -171,8 +177,8 @@ class Detector:
     """Blocks that hold a loop which has no braces around it in the text: the body of another loop, or a branch."""
     top: c_ast.Compound | None = None
     """The block that is searched first: no loop stands around its statements that would copy arrays each time."""
-    unfinished: int = 0
-    """The statements of the loops around, if the budget was used up for them."""
+    unfinished: Unfinished | None = None
+    """Why nothing is gained of the loops around, if the budget was used up for them."""
     steering: dict[int, dict[str, int]] = field(default_factory=dict)
     """Of each block: the names that loops and subscripts depend on, and the last unit that has them."""
 
@@ -292,7 +298,7 @@ class Detector:
         for loop in loops:
             self.leave(self.parsed.original(self.parsed.offset(loop.coord)), reason)
         around = self.unfinished
-        self.unfinished = reason.statements if isinstance(reason, Unfinished) else around
+        self.unfinished = reason if isinstance(reason, Unfinished) else around
         for inner in visited:
             told = len(self.found.left)
             self.block(inner)
@@ -459,9 +465,7 @@ class Detector:
             region = self.model(marked, self.parsed)
             region = replace(region, scop=replace(region.scop, in_vain=self.found.in_vain))
             bad = self.hopeless(region, parts)
-            reason = self.judge(region) if not bad else None
-            if isinstance(reason, Unfinished):
-                reason = self.given_up(reason, len(region.scop.statements), len(parts) == 1)
+            reason = self.judged(region, len(parts) == 1) if not bad else None
         except UserError as problem:
             block.block_items = before
             first = problem.diagnostics[0]
@@ -484,12 +488,22 @@ class Detector:
         self.found.regions.append(region)
         return None
 
-    def given_up(self, reason: Unfinished, statements: int, single: bool) -> str:
-        """The reason, with what it means for the loops inside: where the budget was used up for the loops around as
-        well, and a single one inside of them has nearly all that they have, nobody looks further."""
+    def judged(self, region: Region, single: bool) -> str | None:
+        """Why a region is better left as it is, with what it means for the loops inside: where the budget was used up
+        for the loops around as well, and a single one inside of them has nearly all that they have, nobody looks
+        further. It is not even tried where the loops around took LONG."""
+        statements, begun = len(region.scop.statements), processor_seconds()
+        around = self.unfinished if single else None
+        if around is not None and statements < ALIKE * around.statements:
+            around = None
+        if around is not None and around.slow:
+            return Everywhere(around)
+        reason = self.judge(region)
+        if not isinstance(reason, Unfinished):
+            return reason
         self.found.in_vain += statements
-        reason.statements = statements
-        return Everywhere(reason) if single and statements >= ALIKE * self.unfinished > 0 else reason
+        reason.statements, reason.slow = statements, processor_seconds() - begun >= LONG
+        return reason if around is None else Everywhere(reason)
 
     def in_the_way(self, parts: list[Unit]) -> list[int]:
         """The first or the last of some units, where the others can be replaced."""

@@ -16,12 +16,13 @@ from polyc.frontend import read
 from polyc.frontend.c.state import CTX
 from polyc.model.program import Compiled, InputOptions, Options, Program
 from polyc.model.tree import Band, walk
+from polyc.passes.buffers.privatize import place_private_arrays
 from polyc.passes.order.schedule import schedule_nests
 from polyc.pipeline import compile_region, initial_program
 from polyc.poly import OverBudget, budget, share
 from polyc.reread import NotComparable
 from polyc.verify import Fault
-from tests.programs import region_of
+from tests.programs import after, region_of
 from tests.turns import turn
 
 PROGRAMS = Path(__file__).parents[1] / "differential" / "programs"
@@ -306,3 +307,34 @@ def test_memory_of_a_step_is_bounded() -> None:
 
     with pytest.raises(bounded.StepError):
         bounded.in_child(step, 20)
+
+
+UNEQUAL = """
+void kernel(int n, int m, int p, double u[n][n][n])
+{
+    double a, b, c, d, e;
+#pragma scop
+    for (int i = 0; i < n; i++) {
+        a = 1.0 / (i + 1);
+        for (int j = 0; j < n; j++)
+            if (i != m && j != p) {
+                b = a * j;
+                c = a * b;
+                d = b * c;
+                for (int k = 0; k < n; k++) {
+                    e = c + d * k;
+                    u[i][j][k] = a + e * e;
+                }
+            }
+    }
+#pragma endscop
+}
+"""
+"""Each condition leaves two pieces of the iterations, and both of them four."""
+
+
+def test_values_that_stay_in_a_block_are_not_compared_in_pairs_of_pieces(tmp_path: Path) -> None:
+    program = after(region_of(UNEQUAL, tmp_path), "parallel")
+    with budget(CTX, 40_000):
+        placed = place_private_arrays(program)
+    assert {buffer.array for buffer in placed.buffers.values()} == {"a", "b", "c", "d", "e"}

@@ -222,10 +222,19 @@ def test_an_array_of_which_too_much_is_asked_is_taken_as_read_before(
 
 
 @pytest.mark.parametrize(
-    ("before", "tries"), [("", 2), ("for (int j = 0; j < n; j++) { a[i] += j; b[i][j] += a[i]; }", 3)]
+    ("before", "seconds", "tries"),
+    [
+        ("", 7, 2),
+        ("", 8, 1),
+        ("for (int j = 0; j < n; j++) { a[i] += j; b[i][j] += a[i]; }", 7, 3),
+        ("for (int j = 0; j < n; j++) { a[i] += j; b[i][j] += a[i]; }", 8, 3),
+    ],
 )
-def test_the_budget_is_used_up_twice_for_one_body(before: str, tries: int, tmp_path: Path) -> None:
-    """Inside of both loops there is all that was too much in the outer one; where there is less, that is tried."""
+def test_the_budget_is_used_up_twice_for_one_body(
+    before: str, seconds: int, tries: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Inside of both loops there is all that was too much in the outer one; where there is less, that is tried. What
+    took long is tried once."""
     text = f"""
 void f(int n, double a[restrict n], double b[restrict n][n], double c[restrict n][n][n])
 {{
@@ -243,6 +252,7 @@ void f(int n, double a[restrict n], double b[restrict n][n], double c[restrict n
         found.append(len(region.scop.statements))
         return Unfinished("it takes too long")
 
+    monkeypatch.setattr("polyc.frontend.detect.processor_seconds", lambda: seconds * len(found))
     (tmp_path / "read.c").write_text(text)
     source = read(str(tmp_path / "read.c"), InputOptions(detect=True), judge)
     assert source.regions == ()

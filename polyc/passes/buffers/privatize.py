@@ -217,6 +217,8 @@ class _Placing:
     def _alone(self, instances: isl.UnionSet) -> bool:
         """Whether no value goes from some instances to others, or comes from these."""
         read, written = self.flow.intersect_range(instances), self.flow.intersect_domain(instances)
+        if _looks_equal(read, written):
+            return True
         return bool(read.is_subset(written) and written.is_subset(read))
 
     def _stays(self, member: Member) -> bool:
@@ -244,6 +246,12 @@ class _Placing:
             if not piece.is_subset(isl.Map.from_aff(first).apply_range(isl.Map.from_aff(second).reverse())):
                 return False
         return True
+
+
+def _looks_equal(one: isl.UnionMap, other: isl.UnionMap) -> bool:
+    """Whether two relations have the same pieces, which is seen at once. False says nothing."""
+    pieces = maps(one)
+    return len(pieces) == other.n_map() and all(p.plain_is_equal(other.extract_map(p.get_space())) for p in pieces)
 
 
 def _precedes(one: isl.Set, other: isl.Set) -> bool:

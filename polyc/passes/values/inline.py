@@ -21,7 +21,7 @@ from polyc.model.witness import Finder
 from polyc.nests.wishes import why_apart
 from polyc.passes.values.factors import scaled_factors, terms_of_sums
 from polyc.passes.values.taps import products_at_taps
-from polyc.poly import equal_at
+from polyc.poly import equal_at, in_name, maps, out_name
 from polyc.records import dataclass, replace
 
 STAGE = "inline"
@@ -123,7 +123,10 @@ class _Candidate:
         everything = accesses_of(scop, frozenset([write.array]))
         whole = _flow_of(program, write.array, everything, given)
         found: list[Read] = []
+        pairs = set() if whole is None else {(in_name(piece), out_name(piece)) for piece in maps(whole.dependence)}
         for reader in scop.statements.values():
+            if whole is not None and (name, reader.name) not in pairs:
+                continue
             for access in reader.accesses:
                 if access.array == write.array and access.kind is AccessKind.READ:
                     if whole is None:

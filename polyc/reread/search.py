@@ -124,7 +124,8 @@ class _Walk:
             case c.If(condition=condition, then=then, otherwise=otherwise):
                 at = self.seen(condition, found, at, free)
                 other = found[at] if at < len(found) else None
-                if isinstance(other, c.If) and other.condition == condition:
+                touches = self.concerns(replace(node, condition=c.Literal("1")))
+                if touches and isinstance(other, c.If) and other.condition == condition:
                     self.read(condition)
                     before = [] if assigned_scalars(condition) else list(self.fresh)
                     for branch, there in ((then, other.then), (otherwise, other.otherwise)):

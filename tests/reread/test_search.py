@@ -556,3 +556,29 @@ def test_a_bound_with_its_counter_in_it_is_none_for_openmp() -> None:
         search = region.scop.search
         for loop in (n for s in search.loops for n in c.walk(s) if isinstance(n, c.For)) if search else ():
             assert not loop.pragmas or {"i", "j"}.isdisjoint(mentions(loop.condition.right))  # type: ignore[union-attr, arg-type]
+
+
+SAME_BRANCHES = """
+void f(int n, int c[n + 2][32], float t[5][n + 2], int at[n - 1])
+{
+    for (int i = 0; i < n; i++)
+        for (int j = 1; j < n - 1; j++) {
+            float b[3];
+            if (j > 0.07)
+                for (int w = 0; w < 3; w++)
+                    b[w] = c[i + 2][j + 1] + c[j - 1][i + 1];
+            if (j > 0.07)
+                for (int w = 0; w < 3; w++)
+                    c[i + 2][j + 1] -= ((b[w] > 0.25) + (t[at[j]][j + 3] > 0.25)) % 1009;
+        }
+}
+"""
+
+
+def test_a_branch_before_with_the_same_condition() -> None:
+    """It touches nothing that is looked for. The rows that are parts of a loop have arrays of their own."""
+    (region,) = read("t.c", InputOptions(detect=True), text=SAME_BRANCHES).regions
+    found = compile_region(region, Options(threads="always"))
+    assert found.verified
+    assert not [r for r in found.program.remarks if r.code == "verification-failed"]
+    assert "polyc_min(t_first" in found.text

@@ -183,6 +183,7 @@ class _Contractor:
                     deeper is None
                     and not self.reads_alone(buffer, flow, inside)
                     and not self.come_apart(users, inside, node)
+                    and not self.is_shared_below(buffer, users, node.child)
                     and self.declared(buffer, inside)
                 ):
                     deeper = _declaring(buffer.key, node.child)
@@ -225,6 +226,14 @@ class _Contractor:
             return False
         setting = writing.apply(around.iterations(writing))
         return not unset.apply(around.iterations(unset)).subtract(setting).is_empty()
+
+    def is_shared_below(self, buffer: Buffer, users: frozenset[str], node: Node) -> bool:
+        """Whether a loop below may run in parallel since each of its iterations has an array of its own: `privatize`
+        places that one."""
+        if buffer.array not in self.program.scop.privatizable:
+            return False
+        bands = (n for n in walk(node) if isinstance(n, Band) and users & self.running(n))
+        return any(m.coincident for band in bands for m in band.members)
 
     def come_apart(self, users: frozenset[str], around: _Around, band: Band) -> bool:
         """Whether isl makes loops of their own for some users, one behind the other: where one of two never runs in a

@@ -409,3 +409,38 @@ def test_an_update_of_a_known_cell_is_no_scatter(tmp_path: Path) -> None:
     ).replace("d[i][k] = 2000;", "a[i][k] += s[at[i] & 7][k]; d[i][k] = 2000;")
     result = compile_region(region_of(text, tmp_path), Options())
     assert not {"sequential-scatter", "scatter"} & {r.code for r in result.program.remarks}
+
+
+IN_TILES = """
+void f(float b[40], float c[8], float d[40][16], float *e, float *g)
+{
+    float a[34];
+#pragma scop
+    for (int i = 0; i < 34; i++)
+        a[i] = 0.3;
+    for (int i = 0; i < 3; i++)
+        for (int w = 0; w < 1; w++)
+            c[i + 2] = a[w];
+    for (int i = 0; i < 1; i++) {
+        float s = 0.3;
+        float most = 0.07 + a[i];
+        for (int j = 0; j < 33; j++)
+            for (int k = 0; k <= 11; k++) {
+                if (j <= 5 || b[i] > -0.6)
+                    s += (a[i + 2] - b[k / 2 + k % 2]) * c[i];
+                most = most > b[i / 2] * d[j][k] ? most : b[i / 2] * d[j][k];
+            }
+        e[i] = s;
+        g[i + 1] = s + most;
+    }
+#pragma endscop
+}
+"""
+
+
+def test_what_tiles_compute_comes_before_what_reads_it(tmp_path: Path) -> None:
+    """A step's filter does not name what an extension adds to it."""
+    region = region_of(IN_TILES, tmp_path)
+    result = compile_region(region, Options())
+    assert not [r for r in result.program.remarks if r.code == "verification-failed"]
+    assert check(region, result, sizes=(1,)) == []

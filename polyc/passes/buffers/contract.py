@@ -28,7 +28,7 @@ from polyc.nests.naming import fresh
 from polyc.nests.nest import statements_below, values
 from polyc.nests.samples import sample_parameters
 from polyc.passes.buffers.promotion import starts_at_zero
-from polyc.poly import among, empty_set, maps, names, out_name
+from polyc.poly import among, empty_map, empty_set, maps, names, out_name, union_of
 from polyc.records import dataclass, replace
 
 STAGE = "contract"
@@ -228,12 +228,38 @@ class _Contractor:
         return not unset.apply(around.iterations(unset)).subtract(setting).is_empty()
 
     def is_shared_below(self, buffer: Buffer, users: frozenset[str], node: Node) -> bool:
-        """Whether a loop below may run in parallel since each of its iterations has an array of its own: `privatize`
-        places that one."""
+        """Whether a loop below may run in parallel only since each of its iterations has elements of its own: it comes
+        to the same ones again, and `privatize` places the array."""
         if buffer.array not in self.program.scop.privatizable:
             return False
-        bands = (n for n in walk(node) if isinstance(n, Band) and users & self.running(n))
-        return any(m.coincident for band in bands for m in band.members)
+        bands = [n for n in walk(node) if isinstance(n, Band) and users & self.running(n)]
+        return any(
+            member.coincident and self.comes_again(buffer, band.members[: k + 1])
+            for band in bands
+            for k, member in enumerate(band.members)
+        )
+
+    def comes_again(self, buffer: Buffer, members: tuple[Member, ...]) -> bool:
+        """Whether an iteration of the last one of some loops writes an element that another one touches, in one of the
+        others."""
+        every = [
+            access
+            for name, ref in buffer.accesses
+            for access in self.program.statements[name].accesses
+            if access.ref == ref and access.array == buffer.array
+        ]
+        iterations = values(members, members[-1].schedule.domain()).reverse()
+        start = empty_map(iterations)
+        touched = iterations.apply_range(union_of((a.relation for a in every), start))
+        written = union_of((a.relation for a in every if a.kind is not AccessKind.READ), start)
+        pairs = iterations.apply_range(written).apply_range(touched.reverse())
+        if pairs.is_empty():
+            return False
+        (again,) = maps(pairs)
+        for k in range(len(members) - 1):
+            again = again.equate(isl.dim_type.in_, k, isl.dim_type.out, k)
+        last = len(members) - 1
+        return not again.subtract(again.equate(isl.dim_type.in_, last, isl.dim_type.out, last)).is_empty()
 
     def come_apart(self, users: frozenset[str], around: _Around, band: Band) -> bool:
         """Whether isl makes loops of their own for some users, one behind the other: where one of two never runs in a

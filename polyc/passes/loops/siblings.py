@@ -10,8 +10,8 @@ import islpy as isl
 from polyc.model import ctree as c
 from polyc.model.program import Program
 from polyc.model.scop import Access, AccessKind
-from polyc.model.tree import Band, Filter, Member, Node, Role, Sequence, walk
-from polyc.nests.nest import Outer, chain, has_loops, statements_in, statements_of, values
+from polyc.model.tree import Band, Filter, Member, Node, Role, Sequence, instances_below, walk
+from polyc.nests.nest import Outer, chain, has_loops, statements_below, statements_of, values
 from polyc.nests.strides import iterations
 from polyc.nests.sums import sums_in_vectors
 from polyc.poly import among, empty_map, in_name, maps, names, out_name, union_of
@@ -154,11 +154,12 @@ class Siblings:
     def leads(self, one: Filter, other: Filter, above: tuple[Member, ...]) -> bool:
         """Whether a dependence leads from one step to another, in one iteration of the loops around: of those that have
         values for both, since what an extension adds has none in the loops above it."""
-        first, second = statements_in(one), statements_in(other)
+        first, second = statements_below(one), statements_below(other)
         found = [piece for a in first for b in second for piece in self.pairs.get((a, b), ())]
         if not found:
             return False
-        pairs = union_of(found, empty_map(one.filter)).intersect_domain(one.filter).intersect_range(other.filter)
+        pairs = union_of(found, empty_map(one.filter))
+        pairs = pairs.intersect_domain(instances_below(one)).intersect_range(instances_below(other))
         known = tuple(m for m in above if first | second <= statements_of(m))
         return not Outer(known).same_iteration(pairs).is_empty()
 

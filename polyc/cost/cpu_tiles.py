@@ -24,10 +24,6 @@ SHORT = 1.01
 one finds the pages of its rows in the table of pages that are in use."""
 WORTH = 0.97
 """Of the time without windows: what they have to get below, since the text is longer, and checking it takes longer."""
-TOGETHER = 4
-"""Neighbouring rows that `unroll` has at once: a tile of another number of rows would have none."""
-MANY_ROWS = 16
-"""Rows of a tile, from which on a few more are none too many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -322,8 +318,7 @@ def _axis(extent: int, known: int | None, step: int, cut: bool) -> tuple[int, ..
     found = []
     size = step
     while size < extent:
-        rows = TOGETHER if step == 1 and size >= MANY_ROWS else step
-        found.append(even(known, size, rows) if known is not None else size)
+        found.append(even(known, size, step) if known is not None else size)
         size *= 2
     if cut:
         return tuple(found) or (step,)

@@ -31,7 +31,7 @@ TODAY: dict[tuple[str, str], tuple[int, set[str]]] = {
     ("harris", "arrays"): (1, set()),
     ("harris", "flat"): (1, {"delinearised"}),
     ("bilateral", "arrays"): (3, DATA | {"not-time-tiled"}),
-    ("bilateral", "flat"): (6, DATA | {"assumed", "delinearised", "not-time-tiled", "turned"}),
+    ("bilateral", "flat"): (6, DATA | {"assumed", "delinearised", "not-looked-up", "not-time-tiled"}),
     ("camera", "arrays"): (4, DATA | {"not-tiled"}),
     ("camera", "flat"): (3, DATA | {"assumed", "delinearised", "not-looked-up", "not-tiled"}),
     ("multiscale", "arrays"): (5, {"not-fused", "not-inlined", "not-tiled", "turned"}),

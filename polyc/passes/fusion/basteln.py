@@ -11,7 +11,7 @@ import islpy as isl
 from polyc.analysis.witness import carried, first_of, in_loop
 from polyc.cost.cpu_sizes import Judged
 from polyc.model.program import Buffer, ExtensionSchedule, Group, Program
-from polyc.model.tree import Band, Extension, Filter, Mark, Member, Node, Sequence, restrict, rewrite
+from polyc.model.tree import Band, Extension, Filter, Mark, Node, Sequence, restrict, rewrite
 from polyc.model.witness import Finder
 from polyc.nests.naming import fresh
 from polyc.nests.nest import (
@@ -26,7 +26,7 @@ from polyc.nests.nest import (
     sequence,
 )
 from polyc.nests.tiling import meets_along_last, point_members, tile_members, told_sizes, worth_tiling
-from polyc.nests.wishes import options_for, options_of, sequential, why_apart
+from polyc.nests.wishes import options_for, sequential, why_apart
 from polyc.passes.buffers.promotion import DataTile, copy_statement, loops_over
 from polyc.passes.fusion.cluster import Cluster, Declined, Producer, output_band
 from polyc.passes.fusion.fuser import Fuser
@@ -466,15 +466,6 @@ class _Composer:
         why = self.sizes.useless(self.program, band, outer) if lone else None
         if lone and len(band.members) > 1 and fuser.scatters(outputs[0]):
             why = NotTiled("no-reuse", "data choose what it writes, and which of it tiles would meet again")
-        if (
-            why is None
-            and lone
-            and not self.program.options.gpu
-            and options_of(self.program, band).tile_sizes == "auto"
-        ):
-            known = self.program.scop.known
-            if all(_is_constant(member, instances.intersect_params(known)) for member in cluster.tile):
-                why = NotTiled("no-reuse", "all of it would be one tile")
         if why is not None:
             self._left(outputs[0], outer, why)
             return outputs[0]
@@ -632,12 +623,6 @@ class _Composer:
                 "kept in the tile: " + ", ".join(self.program.scop.arrays[d.array].c_name for d in cluster.data)
             )
         return "\n".join(lines)
-
-
-def _is_constant(member: Member, instances: isl.UnionSet) -> bool:
-    """Whether a loop has one iteration, the same for all that it runs."""
-    ran = isl.UnionMap.from_union_pw_aff(member.schedule).intersect_domain(instances).range()
-    return bool(isl.Set.from_union_set(ran).is_singleton())
 
 
 def _numbered(names: Iterable[str]) -> list[str]:

@@ -752,3 +752,23 @@ def test_tiles_may_be_larger_than_the_arrays_of_all_calls(tmp_path: Path) -> Non
     assert found.verified
     assert "_panel[" in found.text
     assert "no-register-tile" not in {remark.code for remark in found.program.remarks}
+
+
+LAYER = """
+void f(float x[256][784], float w[512][784], float b[512], float a[256][512])
+{
+#pragma scop
+    for (int n = 0; n < 256; n++)
+        for (int o = 0; o < 512; o++) {
+            a[n][o] = b[o];
+            for (int i = 0; i < 784; i++)
+                a[n][o] += x[n][i] * w[o][i];
+        }
+#pragma endscop
+}
+"""
+
+
+def test_a_product_whose_rows_and_columns_are_one_tile_keeps_its_registers(tmp_path: Path) -> None:
+    found = compile_region(region_of(LAYER, tmp_path), Options())
+    assert "register-tile" in {remark.code for remark in found.program.remarks}
